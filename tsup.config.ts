@@ -28,6 +28,32 @@ const withPureCalls = async (code: string): Promise<string> => {
   );
 };
 
+/** A statement of SQL: minifiers leave its text as it is. */
+const isSql =
+  /^`(select |insert (or ignore )?into|update (or ignore )?outdial|create (table|index|trigger|\$)|with \w+ as|exists \()/;
+
+/** Has each statement of SQL on one line: in SQL, no text has a line break. */
+const withSqlOnOneLine = (code: string): string => {
+  const ts: typeof import("typescript") = createRequire(import.meta.url)("typescript");
+  const file = ts.createSourceFile("chunk.js", code, ts.ScriptTarget.Latest, true);
+  const breaks: (readonly [from: number, to: number])[] = [];
+  const visit = (node: Node, isInSql: boolean): void => {
+    const isStatement = isInSql || (ts.isTemplateLiteral(node) && isSql.test(node.getText(file)));
+    if (
+      isStatement &&
+      (ts.isTemplateLiteralToken(node) || ts.isTemplateMiddleOrTemplateTail(node))
+    ) {
+      for (const { index, 0: found } of node.getText(file).matchAll(/\s*\n\s*/g)) {
+        const from = node.getStart(file) + index;
+        breaks.push([from, from + found.length]);
+      }
+    }
+    ts.forEachChild(node, (child) => visit(child, isStatement));
+  };
+  visit(file, false);
+  return breaks.reduceRight((text, [from, to]) => `${text.slice(0, from)} ${text.slice(to)}`, code);
+};
+
 const bundleSuffix = "?bundle";
 
 /** A script or a style sheet with all its imports, minified, as text. */
@@ -136,6 +162,7 @@ const config: Options = {
   dts: { banner: '/// <reference lib="esnext.disposable" />' },
   plugins: [
     { name: "pure-calls", renderChunk: async (code) => ({ code: await withPureCalls(code) }) },
+    { name: "sql-on-one-line", renderChunk: (code) => ({ code: withSqlOnOneLine(code) }) },
     {
       // esbuild imports a chunk for its effects even where it has none, and bundlers warn of that.
       name: "no-bare-imports",

@@ -19,7 +19,8 @@ export * from "./exports.ts";
 /** The calls of an account, without a client: `calls.create(params, options)`. */
 export const calls: {
   /**
-   * Places a call: one POST, and a second only where the first can't have placed anything.
+   * Places a call: one POST, and a second only where the first can't have placed anything, or with the same
+   * `Idempotency-Key` at a service that keeps keys.
    *
    * @param params - who calls whom, and the URLs of the call flow and of the status notifications
    * @param options - `apiKey` and `baseUrl` are required

@@ -1,9 +1,10 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import { type CallParams, flag } from "./calls/params.ts";
+import type { CallParams } from "./calls/params.ts";
 import type { EncodedCall, Fetch, OnAttempt } from "./http/post.ts";
 import {
   check,
   fieldsOf,
+  flag,
   isFunction,
   isKey,
   isPage,

@@ -26,7 +26,9 @@ def errors(body: object) -> list[dict]:
     """Every error in the fields of a request."""
     if not isinstance(body, dict):
         return [{"loc": ["body"], "msg": "must be an object", "type": "value_error"}]
-    fields, required = SCHEMAS["CallParams"]["properties"], SCHEMAS["CallParams"]["required"]
+    # This service takes no flow in the request, so it requires the URL of one.
+    fields = {name: one for name, one in SCHEMAS["CallParams"]["properties"].items() if name != "flow"}
+    required = [*SCHEMAS["CallParams"]["required"], "flow_url"]
     found = [("missing", name, "Field required") for name in required if name not in body]
     found += [("extra_forbidden", name, "is unknown") for name in body if name not in fields]
     found += [("value_error", n, msg) for n in body if n in fields and (msg := rule(body[n], fields[n]))]

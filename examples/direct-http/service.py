@@ -3,6 +3,9 @@
 import hmac
 import json
 import os
+import re
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,6 +14,9 @@ from rules import MAX, errors
 
 KEY = os.environ["OUTDIAL_API_KEY"]
 NUMBERS = os.environ.get("FROM_NUMBER", "").split()
+DAY = 24 * 3600
+KEPT: dict[str, tuple[float, bytes, dict]] = {}  # By Idempotency-Key: until when, the body, the call. A real service stores it.
+ONCE = threading.Lock()
 PATHS = ("/api/v1/calls/initiate", "/api/v1/voice/calls/initiate")
 
 
@@ -57,8 +63,20 @@ class Service(BaseHTTPRequestHandler):
             return self.refuse(422, found)
         if NUMBERS and fields["from_number"] not in NUMBERS:
             return self.refuse(403, "from_number does not belong to this account.")
-        call = {"id": new_id("cs"), "record": True, **fields}
-        CALLS.submit(run, call)
+        once = self.headers.get("Idempotency-Key")
+        if once is not None and not re.fullmatch("[A-Za-z0-9_-]{1,64}", once):
+            return self.refuse(422, [{"loc": ["header", "idempotency-key"], "msg": "1 to 64 of A-Z a-z 0-9 _ -", "type": "value_error"}])
+        with ONCE:  # Nothing else is placed between the look-up and the call.
+            until, kept, call = KEPT.get(once or "", (0.0, b"", {}))
+            is_new = until < time.time()
+            if is_new:
+                call = {"id": new_id("cs"), "record": True, **fields}
+                if once is not None:
+                    KEPT[once] = (time.time() + DAY, body, call)
+                CALLS.submit(run, call)
+        if not is_new and kept != body:
+            text = "The Idempotency-Key has placed another call."
+            return self.answer(409, {"detail": text, "message": text, "code": "idempotency_conflict"})
         shown = {name: value for name, value in call.items() if name != "flow_url"}
         self.answer(202, {"message": "Call accepted.", "data": shown})
 

@@ -1,4 +1,4 @@
-import { safeParse } from "valibot";
+import { type InferOutput, safeParse } from "valibot";
 import {
   BadParametersException,
   type ExceptionFacts,
@@ -16,7 +16,7 @@ import { apiOf, isLoopback } from "../lib/url.ts";
 import type { CarrierClient } from "../options.ts";
 import { type Options, type Settings, settingsOf } from "../options.ts";
 import { Call } from "./call.ts";
-import { CallParams } from "./params.ts";
+import { CallParams, requestFlowOf } from "./params.ts";
 
 /** What a client remembers between calls. */
 export interface Memory {
@@ -33,7 +33,7 @@ export type PlacingSettings = Omit<Settings, "service"> & {
 export interface Placing {
   readonly settings: PlacingSettings;
   readonly params: CallParams;
-  /** The telephone numbers that no exception may have. */
+  /** The telephone numbers, and the texts of a flow, that no exception may have. */
   readonly numbers: readonly string[];
   readonly json: string;
   readonly send: Send;
@@ -85,13 +85,29 @@ const inCall = <T>(check: () => T): T => {
   }
 };
 
-const checkLoopback = (params: CallParams, { baseUrl }: Settings): void => {
-  for (const param of ["flow_url", "status_callback_url"] as const) {
-    if (/^http:/i.test(params[param]) && !isLoopback(baseUrl)) {
+/** What the schema of the parameters returns. */
+type CheckedParams = InferOutput<typeof CallParams>;
+
+/**
+ * Checks the fields whose rules need other fields and the options.
+ *
+ * @throws {BadParametersException} that names a field
+ */
+function checkTogether(
+  params: CheckedParams,
+  { baseUrl, service }: Settings,
+): asserts params is CallParams {
+  for (const [param, instead] of [
+    ["flow_url", params.flow],
+    ["status_callback_url", service],
+  ] as const) {
+    const url = params[param];
+    if (!(url || instead)) fail(param, "is missing");
+    if (/^http:/i.test(`${url}`) && !isLoopback(baseUrl)) {
       fail(param, "must be https, as baseUrl is remote");
     }
   }
-};
+}
 
 /**
  * The key: the option `apiKey`, or the result of that function. It must be a legal header value, and must not occur
@@ -128,7 +144,7 @@ const lateAfter = (timeout: number | false, known: Known) => () =>
 export const encodeCall = (params: CallParams, baseUrl: string, key: string): EncodedCall => ({
   url: `${apiOf(baseUrl)}/calls/initiate`,
   headers: { "X-API-Key": key, "Content-Type": "application/json" },
-  body: JSON.stringify(params),
+  body: JSON.stringify({ ...params, flow: requestFlowOf(params) }),
 });
 
 /** The request of the next attempt. */
@@ -323,22 +339,25 @@ export const place = async (
   memory: Memory,
   send: Send,
 ): Promise<Call> => {
-  const [params, settings] = inCall(() => {
-    const checked = [check(CallParams, () => given, "params"), settingsOfCall()] as const;
-    checkLoopback(...checked);
-    return checked;
+  const [params, settings, flow] = inCall(() => {
+    const checked: CheckedParams = check(CallParams, () => given, "params");
+    const options = settingsOfCall();
+    checkTogether(checked, options);
+    return [checked, options, requestFlowOf(checked)] as const;
   });
   const { timeout, signal: caller, idempotent } = settings;
   const { idempotencyKey = idempotent && crypto.randomUUID() } = settings;
-  const json = JSON.stringify(params);
-  const numbers = [params.from_number, params.to_number];
+  const json = JSON.stringify({ ...params, flow });
+  const numbers = [params.from_number, params.to_number, ...(flow?.secrets ?? [])];
   const known: Known = {
     facts: { placed: "no" },
     ...{ posts: 0, idempotencyKey, secrets: [], pieces: [] },
   };
-  return withDeadline(timeout, caller, lateAfter(timeout, known), (signal, requireOpen, ends) =>
+  const late = lateAfter(timeout, known);
+  const call = withDeadline(timeout, caller, late, (signal, requireOpen, ends) =>
     attempts({ settings, params, numbers, json, known, send, signal, requireOpen, ends }, memory),
   );
+  return flow && !settings.service ? call.catch(flow.explain) : call;
 };
 
 /** Makes the function `create` of an entry, which needs no client. */

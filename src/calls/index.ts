@@ -18,7 +18,7 @@ import type { CallParams } from "./params.ts";
 
 /**
  * Places a call: one POST, and a second only where the first can't have placed anything (see
- * `Options`: `path`, `apiKey`, `retries`).
+ * `Options`: `path`, `apiKey`, `retries`), or with the same `Idempotency-Key` (`idempotent`).
  *
  * @param params - who calls whom, and the URLs of the call flow and of the status notifications
  * @param options - the key, the service and how to reach it
@@ -62,7 +62,7 @@ export { end } from "./end.ts";
 export { get } from "./get.ts";
 export type { LiveEndpoint, LiveOptions } from "./live.ts";
 export type { LiveCall, LiveState } from "./live-call.ts";
-export { CallParams } from "./params.ts";
+export { type CallAtUrls, type CallFlow, CallParams } from "./params.ts";
 export { press } from "./press.ts";
 export { type RecordingOptions, recording } from "./recording.ts";
 export { redirect } from "./redirect.ts";

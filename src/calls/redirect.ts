@@ -13,14 +13,13 @@ const effect: Effect = {
 /** @throws {BadParametersException} that names the field and its rule */
 const checkCall = (call: unknown, flow_url: unknown): RedirectedCall & { flow_url: string } => {
   const { id, from_number, to_number } = withoutThrowing(() => ({ ...fieldsOf(call) })) ?? {};
-  // The rules of a new call's fields; a redirected one has no URL of its own for notifications.
-  const given = {
-    from_number,
-    to_number,
-    flow_url,
-    status_callback_url: "https://outdial.invalid/",
-  };
-  return { ...check(CallParams, () => given), id: checkId(id) };
+  // The rules of a new call's fields.
+  const given = { from_number, to_number, flow_url };
+  const { flow_url: url = fail("flow_url", "is missing"), ...numbers } = check(
+    CallParams,
+    () => given,
+  );
+  return { ...numbers, flow_url: url, id: checkId(id) };
 };
 
 /**

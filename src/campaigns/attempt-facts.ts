@@ -19,8 +19,9 @@ export interface KnownAttempt extends Facts {
 const stateIn = (value: Value | undefined): KnownAttempt["state"] =>
   value === "claimed" || value === "placed" ? value : "settled";
 
-const postIn = (value: Value | undefined): Facts["post"] =>
-  value === "placed" || value === "maybe" || value === "no" ? value : undefined;
+const posts: readonly Facts["post"][] = ["placed", "maybe", "lost", "no"];
+
+const postIn = (value: Value | undefined): Facts["post"] => posts.find((post) => post === value);
 
 const endIn = (value: Value | undefined): End | undefined => (isEnd(value) ? value : undefined);
 
@@ -69,7 +70,7 @@ export const stateOf = (
 const facts = `answered = ?, answered_by = ?, person = ?, message = ?, failed = ?, failure = ?, ended_as = ?,
   end_reason = ?, ended = ?, duration = ?, answerer = ? where contact = ? and attempt = ?`;
 const update = `update outdial_attempt set ${facts}`;
-const settle = `update outdial_attempt set state = 'settled', ask_at = null, ${facts}`;
+const settle = `update outdial_attempt set state = 'settled', poll_at = null, ${facts}`;
 
 /** Writes the facts of an attempt, and what indexes and figures need of them: nothing more is expected of one that has ended. */
 export const writeFacts = (sql: Sql, { contact, attempt }: Attempt, known: KnownAttempt): void => {

@@ -21,10 +21,10 @@ import { audit, type ContactRow, contactOf, isErased, isErasedIn } from "./table
 const ringLimit = 30_000;
 
 /** How long after that the service is asked what became of a call, in milliseconds. */
-const askAfter = 60_000;
+const pollAfter = 60_000;
 
 /** Until when an attempt holds its slot of which the service is asked: until its end is known. */
-const asked = 8.64e15;
+const polled = 8.64e15;
 
 /** Records that an attempt has a call, and its id; of an erased contact without the id. */
 export const recordPlaced = (
@@ -37,10 +37,10 @@ export const recordPlaced = (
   const id = isErasedIn(sql, contact) ? null : call_id;
   sql.all(
     `update outdial_attempt
-     set state = 'placed', post = 'placed', ask_at = coalesce(?, ask_at), settle_by = coalesce(?, settle_by)
+     set state = 'placed', post = 'placed', poll_at = coalesce(?, poll_at), settle_by = coalesce(?, settle_by)
      where contact = ? and attempt = ? and state <> 'settled'`,
-    get && id !== null ? at + Math.min(ringLimit + askAfter, settleTimeout) : null,
-    get && id !== null ? asked : null,
+    get && id !== null ? at + Math.min(ringLimit + pollAfter, settleTimeout) : null,
+    get && id !== null ? polled : null,
     contact,
     attempt,
   );
@@ -57,7 +57,7 @@ export const recordPlaced = (
 /** The contacts that may have been called become `unclear`: claims without an answer, when no POST is under way. */
 export const markUnclear = (sql: Sql): void =>
   sql.transaction(() => {
-    sql.all("update outdial_attempt set post = 'maybe' where state = 'claimed' and post is null");
+    sql.all("update outdial_attempt set post = 'lost' where state = 'claimed' and post is null");
     writeAllUnclear(sql);
   });
 
@@ -171,7 +171,7 @@ export const letsOthersPass = (sql: Sql): boolean => {
 };
 
 /** Puts a contact off. After 20 times it ends, unless the service answers nobody: then the campaign pauses. */
-const putOff = (
+const defer = (
   sql: Sql,
   row: ContactRow,
   at: number,
@@ -254,7 +254,7 @@ const recordAnswer = (
       const { type } = answer;
       const detail = inLedger(answer.detail);
       const row = release(sql, key, at, detail, call_id);
-      if (row && type === "later") putOff(sql, row, at, detail, answer.retryAfter);
+      if (row && type === "later") defer(sql, row, at, detail, answer.retryAfter);
       else if (row && type === "refused") refuse(sql, row, at, detail);
       else if (row) move(sql, row, "waiting", { at, reason: waitingReason(row, detail) });
       if (type === "paused") {
@@ -343,11 +343,11 @@ export const adjustToClock = (sql: Sql, at: number, settleTimeout: number): void
   sql.transaction(() => {
     sql.all(
       `update outdial_attempt set settle_by = ?
-       where state <> 'settled' and settle_by > ? and ask_at is null`,
+       where state <> 'settled' and settle_by > ? and poll_at is null`,
       at + settleTimeout,
       at + settleTimeout,
     );
-    sql.all("update outdial_attempt set ask_at = ? where ask_at > ?", at, at + settleTimeout);
+    sql.all("update outdial_attempt set poll_at = ? where poll_at > ?", at, at + settleTimeout);
     sql.all(
       `update outdial_contact set due = ? + wait
        where state = 'waiting' and due > ? + wait and call_for <= attempts`,

@@ -22,7 +22,7 @@ const mayBeCalled = (sql: Sql, row: ContactRow): boolean => {
 };
 
 /** Takes down when a contact wants to be called, in a transaction of the caller's. */
-const takeDown = (
+const scheduleCallBack = (
   sql: Sql,
   row: ContactRow,
   call_at: number,
@@ -76,6 +76,6 @@ export const callBack = (
     const row = find();
     const isOver = isOverAt(sql, Math.max(at, call_at), settings);
     if (!row || isOver || !mayBeCalled(sql, row)) return false;
-    return takeDown(sql, row, call_at, at, settings);
+    return scheduleCallBack(sql, row, call_at, at, settings);
   });
 };

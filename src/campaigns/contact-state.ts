@@ -113,9 +113,9 @@ export const move = (
     end(sql, row, isErased(row) ? "blocked" : "canceled", { at, reason: why });
     return;
   }
-  // Who was called before waits for a time, which comes before the first turn of others.
-  const turn = wait > 0 || attempts > 0 ? at + wait : 0;
-  const due = hasCallBack(row) ? Math.max(turn, call_at) : turn;
+  // Retries come before first calls.
+  const dueAt = wait > 0 || attempts > 0 ? at + wait : 0;
+  const due = hasCallBack(row) ? Math.max(dueAt, call_at) : dueAt;
   write(sql, row, { at, state, outcome, reason, due, wait });
 };
 

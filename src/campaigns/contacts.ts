@@ -404,16 +404,16 @@ export const addContacts = async (
     } else entries.push(entry);
     return entries.length + blocked.length >= page;
   };
-  const turn = async (): Promise<void> => {
+  const flushPage = async (): Promise<void> => {
     await flush();
     await yieldToOthers();
   };
   try {
     if (Symbol.asyncIterator in contacts) {
-      for await (const given of contacts) if (read(given)) await turn();
+      for await (const given of contacts) if (read(given)) await flushPage();
     } else {
       // What is there already isn't waited for: each wait costs as much as the rules, and leaves as much on the heap.
-      for (const given of contacts) if (read(given)) await turn();
+      for (const given of contacts) if (read(given)) await flushPage();
     }
   } finally {
     // Also what came before the list broke.

@@ -1,5 +1,5 @@
-import type { CallParams } from "../calls/params.ts";
-import { Asking, asksFor } from "./asking.ts";
+import type { CallAtUrls } from "../calls/params.ts";
+import { BadParametersException } from "../errors.ts";
 import {
   type Answer,
   type Answered,
@@ -14,10 +14,12 @@ import {
 import { CallingHours } from "./calling-hours.ts";
 import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
 import { endWaiting } from "./contact-state.ts";
+import { type DueContact, DueContacts, zonesOf } from "./due-contacts.ts";
 import { Ending } from "./ending.ts";
-import { type DueContact, Hopper, zonesOf } from "./hopper.ts";
-import type { CampaignSettings } from "./options.ts";
+import { LedgerException } from "./errors.ts";
+import { type CampaignSettings, defaultConcurrency } from "./options.ts";
 import { DailyLimit, Pace, SendingPace } from "./pace.ts";
+import { Polling, pollsFor } from "./polling.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
@@ -26,8 +28,6 @@ import { WakeUp } from "./wake-up.ts";
 
 /** Calls that one step begins at most: between two steps their requests are sent. */
 const mostPerStep = 16;
-
-const defaultConcurrency = 10;
 
 /** Milliseconds until the next step when another program holds the file. */
 const busyInterval = 250;
@@ -51,12 +51,14 @@ interface Begun {
   readonly began: number;
 }
 
-/** What bounds a dialer beside the options of its campaign. */
+/** What bounds and wakes a dialer beside the options of its campaign. */
 export interface DialerLimits {
   /** How many requests wait for their answer at once, at most. */
   readonly mostRequests?: number | undefined;
   /** How many calls are asked for in a second, at most. */
-  readonly asksPerSecond?: number | undefined;
+  readonly pollsPerSecond?: number | undefined;
+  /** Wakes the loop that steps, where it is none of the campaign's own. */
+  readonly wakeUp?: WakeUp | undefined;
 }
 
 /** Dials what is due: it alone makes the POSTs of a campaign. */
@@ -64,7 +66,7 @@ export class Dialer {
   readonly #sql: Sql;
   readonly #settings: CampaignSettings;
   readonly #hours: CallingHours;
-  readonly #hopper: Hopper;
+  readonly #dueContacts: DueContacts;
   readonly #pace: Pace;
   readonly #sending: SendingPace;
   readonly #day: DailyLimit;
@@ -74,25 +76,30 @@ export class Dialer {
   /** Answers that are not recorded yet, and when they will be. */
   readonly #answered: (Answered & Begun)[] = [];
   #recording: Promise<void> = Promise.resolve();
-  readonly #asking: Asking;
+  readonly #polling: Polling;
   /** Ends the live calls once that is asked for. */
   readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
   #lastStep: Promise<unknown> = Promise.resolve();
-  /** Why an answer couldn't be recorded; its claim stands, which is safe. */
+  /** Why something couldn't be recorded; its claim stands, which is safe. */
   #failure: { readonly error: unknown } | undefined;
   /** When it was closed, by `performance.now()`. */
   #closed = Number.POSITIVE_INFINITY;
   /** How many changes wait for the file before which no call may begin. */
   #holds = 0;
   /** Announces whatever may give a sleeping loop something to do. */
-  readonly wakeUp: WakeUp = new WakeUp();
+  readonly wakeUp: WakeUp;
 
   constructor(
     sql: Sql,
     settings: CampaignSettings,
-    { mostRequests = Number.POSITIVE_INFINITY, asksPerSecond }: DialerLimits = {},
+    {
+      mostRequests = Number.POSITIVE_INFINITY,
+      pollsPerSecond,
+      wakeUp = new WakeUp(),
+    }: DialerLimits = {},
   ) {
+    this.wakeUp = wakeUp;
     const { rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
     const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
     this.#sql = sql;
@@ -100,22 +107,21 @@ export class Dialer {
     this.#slots = concurrency;
     this.#mostRequests = mostRequests;
     const write = <T>(work: () => T): Promise<T> => this.whileBusy(() => sql.commit(work));
-    this.#asking = new Asking(sql, settings, asksPerSecond ?? asksFor(concurrency), write);
+    this.#polling = new Polling(sql, settings, pollsPerSecond ?? pollsFor(concurrency), {
+      write,
+      failed: (error) => this.fail(error),
+    });
     this.ending = new Ending(sql, settings, {
       most: mostRequests,
       write,
       done: () => this.wakeUp.announce(),
     });
     this.#hours = hoursOf(settings);
-    this.#hopper = new Hopper(sql, this.#hours, hoursOf(settings));
+    this.#dueContacts = new DueContacts(sql, this.#hours, hoursOf(settings));
     const last = Number(factOf(sql, lastClaim));
     this.#pace = new Pace(rate, clock(), last);
     this.#sending = new SendingPace(rate, clock, last);
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
-  }
-
-  get isClosed(): boolean {
-    return this.#closed < Number.POSITIVE_INFINITY;
   }
 
   /** Calls a second as they are now. */
@@ -142,14 +148,26 @@ export class Dialer {
     }
   }
 
+  /**
+   * Has the run end because something can't be recorded: without the ends of live calls it might wait for ever. A busy file only
+   * delays, and a rule that was broken is the caller's.
+   */
+  fail(error: unknown): void {
+    const isPassing =
+      error instanceof LedgerException && (error.reason === "busy" || error.reason === "closed");
+    if (isPassing || error instanceof BadParametersException) return;
+    this.#failure ??= { error };
+    this.wakeUp.announce();
+  }
+
   /** How many requests wait for their answer, or for its record. */
   get underWay(): number {
-    return this.#inFlight.size + this.#asking.count + this.ending.count;
+    return this.#inFlight.size + this.#polling.count + this.ending.count;
   }
 
   /** When the next live call is asked for, in milliseconds since 1970; `Infinity` when none is. */
-  get nextAsk(): number {
-    return this.#asking.wake;
+  get nextPoll(): number {
+    return this.#polling.wake;
   }
 
   /** When the next call may begin, in milliseconds since 1970; `Infinity` when nothing waits. */
@@ -158,7 +176,7 @@ export class Dialer {
     const now = this.#settings.clock();
     const { waiting = 0 } = tallyOf(sql);
     if (waiting === 0) return Number.POSITIVE_INFINITY;
-    const due = this.#hopper.nextDue(now);
+    const due = this.#dueContacts.nextDue(now);
     const pace = Math.max(this.#pace.nextAt(now), this.#sending.freeAt(now));
     return Math.ceil(Math.max(due, pace, this.#day.freeAt(now)));
   }
@@ -186,7 +204,7 @@ export class Dialer {
   }
 
   async #step(): Promise<number | undefined> {
-    if (this.isClosed) return;
+    if (this.wakeUp.isClosed) return;
     if (this.#failure) throw this.#failure.error;
     const { clock } = this.#settings;
     try {
@@ -208,9 +226,10 @@ export class Dialer {
    * @returns when to come back; `undefined` when no call is live
    */
   async giveUp(): Promise<number | undefined> {
+    if (this.#failure) throw this.#failure.error;
     try {
       await this.#attend();
-      const next = Math.min(nextToGiveUp(this.#sql), this.#asking.wake);
+      const next = Math.min(nextToGiveUp(this.#sql), this.#polling.wake);
       return next === Number.POSITIVE_INFINITY ? undefined : next;
     } catch (error) {
       if (!isBusyError(error)) throw error;
@@ -222,7 +241,7 @@ export class Dialer {
   async #attend(): Promise<void> {
     await this.#giveUp();
     this.ending.endKnown();
-    this.#asking.ask(this.#mostRequests - this.underWay, () => this.wakeUp.announce());
+    this.#polling.poll(this.#mostRequests - this.underWay, () => this.wakeUp.announce());
   }
 
   async #giveUp(): Promise<void> {
@@ -254,14 +273,14 @@ export class Dialer {
   /** Waits until every request has its answer, and that is recorded. */
   async idle(): Promise<void> {
     await this.posted();
-    await this.#asking.idle();
+    await this.#polling.idle();
     await this.ending.idle();
   }
 
   /** Begins no further call, and waits until nothing is under way. */
   async close(): Promise<void> {
     this.#closed = Math.min(this.#closed, performance.now());
-    this.wakeUp.announce();
+    this.wakeUp.close();
     await this.#lastStep;
     await this.idle();
   }
@@ -281,7 +300,7 @@ export class Dialer {
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
     const calls = await Promise.all(
-      this.#hopper.dueNow(now, wanted, letsOthersPass(sql)).map(async (row) => {
+      this.#dueContacts.dueNow(now, wanted, letsOthersPass(sql)).map(async (row) => {
         const { from_number = senderOf(row.to_number, this.#settings.from_number) } = row;
         const contact = { ...row, from_number };
         return { contact, params: await paramsOf(contact, campaign, this.#settings) };
@@ -320,7 +339,7 @@ export class Dialer {
     const sql = this.#sql;
     const { clock, settleTimeout } = this.#settings;
     const at = clock();
-    const isOver = this.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
+    const isOver = this.wakeUp.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
     if (isOver || stateOfCampaign(sql) !== "running") return new Set();
     const free = Math.min(this.#pace.free(at), this.#slots - openNow(sql), this.#day.left(at));
     const candidates = candidatesOf(
@@ -340,14 +359,14 @@ export class Dialer {
     return claimed;
   }
 
-  async #post(timezone: string, params: CallParams): Promise<Answer> {
+  async #post(timezone: string, params: CallAtUrls): Promise<Answer> {
     const tooLate: Answer = { type: "unsent", detail: "the hours had ended" };
     // A commit may take its time: a disk that stalls, a machine that sleeps.
     const hours = this.#hoursOf(timezone);
     if (!hours) return tooLate;
     const { notAfter } = hours;
     try {
-      const beforeSend = () => this.#sending.turn();
+      const beforeSend = () => this.#sending.untilFree();
       return answerOf(await this.#settings.create(params, { ...hours, beforeSend }));
     } catch (error) {
       const isLate = notAfter && Date.now() >= notAfter.getTime();
@@ -389,7 +408,7 @@ export class Dialer {
     } catch (error) {
       // What can't be recorded takes no other with it.
       if (answers.length > 1) for (const one of answers) await this.#recordAll([one]);
-      else this.#failure = { error };
+      else this.#failure ??= { error };
     }
   }
 
@@ -400,7 +419,7 @@ export class Dialer {
     const times = [nextToGiveUp(sql)];
     // Each answer is a wake-up of its own.
     const hasRequests = this.underWay < this.#mostRequests;
-    if (hasRequests) times.push(this.#asking.wake);
+    if (hasRequests) times.push(this.#polling.wake);
     if (waiting > 0) times.push(endOf(this.#settings));
     const isFull = openIn(tally) >= this.#slots || !hasRequests;
     if (waiting > 0 && !isFull && stateOfCampaign(sql) === "running") times.push(this.nextCall);

@@ -89,8 +89,11 @@ export interface Facts extends News {
   readonly person: boolean;
   readonly message: boolean;
   readonly failed: boolean;
-  /** What the POST brought; `undefined` before its answer. `no`: the claim was released. */
-  readonly post: "placed" | "maybe" | "no" | undefined;
+  /**
+   * What the POST brought; `undefined` before its answer. `no`: the claim was released. `lost`: its process was killed before the
+   * answer, or before the POST.
+   */
+  readonly post: "placed" | "maybe" | "lost" | "no" | undefined;
   /** Why, in the words of the exception. */
   readonly detail: string | undefined;
 }
@@ -115,7 +118,7 @@ type Proof = readonly [rank: number, holds: (facts: Facts) => boolean];
 type Following = "news and call-back" | "news" | "call-back" | "nothing";
 
 /** A row of the table: each place that must know a disposition reads it here. */
-interface Row extends DispositionFacts {
+interface Row extends Pick<DispositionFacts, "retry"> {
   /** Who took the call; `undefined` if nobody did. */
   readonly answered: Answerer | "either" | undefined;
   readonly follows: Following;
@@ -147,7 +150,6 @@ const answered = { retry: false, follows: "news and call-back" } as const;
 const table: Table = {
   completed: {
     ...answered,
-    meaning: "answered, and the call has ended",
     answered: "person",
     proofs: [
       // A key was pressed, or a person was recognized.
@@ -158,83 +160,54 @@ const table: Table = {
   },
   machine: {
     ...answered,
-    meaning: "was a machine at the last attempt",
     retry: true,
     answered: "machine",
     proofs: [[6, ({ answered_by }) => isMachine(answered_by)]],
   },
   message_left: {
     ...answered,
-    meaning: "was a machine at the last attempt, and the message was played to its end",
     answered: "machine",
     proofs: [[5, ({ message }) => message]],
   },
   flow_error: {
     ...answered,
-    meaning: "answered, and the call ended because its flow failed",
     answered: "either",
     // Not where a message was left with a machine.
     proofs: [[3, (facts) => facts.failed && (isPerson(facts) || !facts.message)]],
   },
-  busy: { meaning: "was busy at the last attempt", retry: true, ...unanswered(10, "busy") },
-  no_answer: {
-    meaning: "did not answer the last attempt",
-    retry: true,
-    ...unanswered(11, "no_answer"),
-  },
-  rejected: { meaning: "rejected the last attempt", retry: true, ...unanswered(9, "rejected") },
-  unreachable: {
-    meaning: "could not be reached at the last attempt",
-    retry: true,
-    ...unanswered(12, "unreachable"),
-  },
-  refused: {
-    ...uncalled,
-    meaning: "was refused by the service, which placed nothing, or by `prefixes`",
-  },
-  unknown: {
-    ...unanswered(1, "unknown"),
-    meaning: "may have been called, and no final notification came",
-    retry: false,
-    follows: "news",
-  },
-  expired: {
-    ...uncalled,
-    meaning:
-      "was not called before `until`, or had 20 answers that asked to wait while others were called",
-  },
-  canceled: {
-    meaning: "was not called before the campaign was canceled, or the call was canceled",
-    retry: false,
-    ...unanswered(8, "canceled"),
-  },
-  call_back_missed: {
-    ...uncalled,
-    meaning:
-      "was promised a call-back that can no longer be made: the campaign ended, or the list lacks the contact",
-    follows: "call-back",
-  },
-  blocked: { ...uncalled, meaning: "is on the do-not-call list, or was erased before its turn" },
-  placed: {
-    ...unanswered(2, "placed"),
-    meaning: "was called; the notifications go elsewhere (`notified: false`)",
-    retry: false,
-    follows: "news",
-  },
+  busy: { retry: true, ...unanswered(10, "busy") },
+  no_answer: { retry: true, ...unanswered(11, "no_answer") },
+  rejected: { retry: true, ...unanswered(9, "rejected") },
+  unreachable: { retry: true, ...unanswered(12, "unreachable") },
+  refused: uncalled,
+  unknown: { ...unanswered(1, "unknown"), retry: false, follows: "news" },
+  expired: uncalled,
+  canceled: { retry: false, ...unanswered(8, "canceled") },
+  call_back_missed: { ...uncalled, follows: "call-back" },
+  blocked: uncalled,
+  placed: { ...unanswered(2, "placed"), retry: false, follows: "news" },
 };
 
-/**
- * How a contact can end, and what that means, in the order of reports.
- *
- * @example Name each way to end
- * ```ts
- * import { dispositions } from "outdial/campaigns";
- *
- * const reasons = Object.entries(dispositions).filter(([, { retry }]) => retry);
- * console.log(reasons.map(([name]) => name).join(", ")); // machine, busy, no_answer, rejected, unreachable
- * ```
- */
-export const dispositions: Readonly<Record<Disposition, DispositionFacts>> = table;
+/** What each means: apart from the table, since a campaign that runs needs no texts. */
+const meanings: Readonly<Record<Disposition, string>> = {
+  completed: "answered, and the call has ended",
+  machine: "was a machine at the last attempt",
+  message_left: "was a machine at the last attempt, and the message was played to its end",
+  flow_error: "answered, and the call ended because its flow failed",
+  busy: "was busy at the last attempt",
+  no_answer: "did not answer the last attempt",
+  rejected: "rejected the last attempt",
+  unreachable: "could not be reached at the last attempt",
+  refused: "was refused by the service, which placed nothing, or by `prefixes`",
+  unknown: "may have been called, and no final notification came",
+  expired:
+    "was not called before `until`, or had 20 answers that asked to wait while others were called",
+  canceled: "was not called before the campaign was canceled, or the call was canceled",
+  call_back_missed:
+    "was promised a call-back that can no longer be made: the campaign ended, or the list lacks the contact",
+  blocked: "is on the do-not-call list, or was erased before its turn",
+  placed: "was called; the notifications go elsewhere (`notified: false`)",
+};
 
 /**
  * Where a contact stands: it waits for its turn or its next attempt, is being called, may have been called, or
@@ -252,16 +225,40 @@ export const states: readonly State[] = ["waiting", "calling", "unclear", ...dis
 
 export const isState = (state: string): state is State => states.some((each) => each === state);
 
-const isWhole = <T>(all: Readonly<Partial<Record<State, T>>>): all is Record<State, T> =>
-  states.every((each) => Object.hasOwn(all, each));
+const isWhole = <Name extends string, T>(
+  names: readonly Name[],
+  all: Readonly<Partial<Record<Name, T>>>,
+): all is Record<Name, T> => names.every((each) => Object.hasOwn(all, each));
+
+const recordOf = <Name extends string, T>(
+  names: readonly Name[],
+  of: (name: Name) => T,
+): Readonly<Record<Name, T>> => {
+  const all: Partial<Record<Name, T>> = {};
+  for (const each of names) all[each] = of(each);
+  if (isWhole<Name, T>(names, all)) return all;
+  throw new TypeError("a name has no value");
+};
 
 /** A value for each state, in the order of reports. */
-export const byState = <T>(of: (state: State) => T): Readonly<Record<State, T>> => {
-  const all: Partial<Record<State, T>> = {};
-  for (const each of states) all[each] = of(each);
-  if (isWhole(all)) return all;
-  throw new TypeError("a state has no value");
-};
+export const byState = <T>(of: (state: State) => T): Readonly<Record<State, T>> =>
+  recordOf(states, of);
+
+/**
+ * How a contact can end, and what that means, in the order of reports.
+ *
+ * @example Name each way to end
+ * ```ts
+ * import { dispositions } from "outdial/campaigns";
+ *
+ * const reasons = Object.entries(dispositions).filter(([, { retry }]) => retry);
+ * console.log(reasons.map(([name]) => name).join(", ")); // machine, busy, no_answer, rejected, unreachable
+ * ```
+ */
+export const dispositions: Readonly<Record<Disposition, DispositionFacts>> = recordOf(
+  dispositionNames,
+  (name) => ({ meaning: meanings[name], retry: table[name].retry }),
+);
 
 export const isRetryReason = (name: unknown): name is RetryReason =>
   typeof name === "string" && isDisposition(name) && table[name].retry;

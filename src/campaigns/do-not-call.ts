@@ -46,7 +46,7 @@ export function* numbersIn(
   }
 }
 
-/** How many numbers are checked, or written in one transaction, before others have their turn: it takes some 20 ms. */
+/** How many numbers are checked, or written in one transaction, before other work goes on: it takes some 20 ms. */
 const page = 1_000;
 
 /**
@@ -215,7 +215,7 @@ export const unblock = async (
   sql: Sql,
   numbers: readonly string[],
   reason: string,
-  secret: Secret | undefined,
+  { secret, clock }: Pick<CampaignSettings, "clock"> & { readonly secret?: Secret | undefined },
 ): Promise<number> => {
   if (!isReason(reason)) {
     fail(
@@ -225,7 +225,7 @@ export const unblock = async (
   }
   if (secret === undefined && hasErased(sql)) throw new LedgerException("missing_secret");
   const marks = await marksOf(sql, numbers, secret);
-  const at = Date.now();
+  const at = clock();
   return sql.transaction(() => {
     // Somebody may have been erased a moment ago.
     if (!marks && hasErased(sql)) throw new LedgerException("busy");
@@ -297,8 +297,8 @@ export const erase = async (
       );
       // Nobody asks for a call without its id.
       sql.all(
-        `update outdial_attempt set ask_at = null, settle_by = min(settle_by, ?)
-         where contact = ? and ask_at is not null`,
+        `update outdial_attempt set poll_at = null, settle_by = min(settle_by, ?)
+         where contact = ? and poll_at is not null`,
         at + settleTimeout,
         contact.contact,
       );

@@ -1,6 +1,9 @@
-import type { Attempt } from "./attempt-facts.ts";
+import { type Attempt, stateOf } from "./attempt-facts.ts";
+import { retryReasons } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
-import type { CampaignSettings } from "./options.ts";
+import { type EventSettings, recordEvent } from "./notifications.ts";
+import { type CampaignSettings, defaultSettleTimeout } from "./options.ts";
+import { readEnd } from "./polling.ts";
 import { setStateOfCampaign, stateOfCampaign, stopReason } from "./progress.ts";
 import { isBusyError, patience, type Sql, type Storage, sqlOf, whileBusy } from "./sqlite.ts";
 import { audit, factOf, isErased, setFact, textIn } from "./tables.ts";
@@ -106,9 +109,14 @@ interface EndingMeans {
   readonly done: () => void;
 }
 
-type EndingSettings = Pick<CampaignSettings, "end" | "clock">;
+type EndingSettings = EventSettings & Pick<CampaignSettings, "end" | "clock">;
 
-/** Ends the live calls of a campaign, each once. */
+/** A call that is being ended. */
+interface Ended extends Attempt {
+  readonly call_id: string;
+}
+
+/** Ends the live calls of a campaign, each once, and enters their ends. */
 export class Ending {
   readonly #sql: Sql;
   readonly #settings: EndingSettings;
@@ -153,10 +161,10 @@ export class Ending {
     const { end } = this.#settings;
     if (!end) return;
     for (const call of calls) {
-      const { call_id } = call;
+      const { contact, attempt, call_id } = call;
       if (call_id === undefined || this.#calls.has(call_id)) continue;
       this.#count++;
-      const work = this.#end(call, () => end(call_id)).finally(() => {
+      const work = this.#end({ contact, attempt, call_id }, end).finally(() => {
         this.#count--;
         this.#done();
       });
@@ -181,12 +189,12 @@ export class Ending {
     };
   }
 
-  /** @returns whether the call has ended; it never rejects */
-  async #end(call: Attempt, end: () => Promise<unknown>): Promise<boolean> {
+  /** Does work once fewer calls than may be are being ended. */
+  async #inSlot<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#queue.push(resolve));
     else this.#free--;
     try {
-      return await this.#try(call, end);
+      return await work();
     } finally {
       const next = this.#queue.shift();
       if (next) next();
@@ -194,12 +202,37 @@ export class Ending {
     }
   }
 
-  async #try({ contact, attempt }: Attempt, end: () => Promise<unknown>): Promise<boolean> {
+  /** @returns whether the call has ended; it never rejects */
+  async #end(call: Ended, end: NonNullable<EndingSettings["end"]>): Promise<boolean> {
+    const hasEnded = await this.#inSlot(() => this.#try(call, end));
+    // All are ended before any is read.
+    if (hasEnded) await this.#enter(call).catch(() => {});
+    return hasEnded;
+  }
+
+  /** Enters the end of a call at once: its final notification may come late, and to nobody once this process has ended. */
+  async #enter(call: Ended): Promise<void> {
+    const { get, clock } = this.#settings;
+    if (!get) return;
+    for (let tries = 0; tries < mostTries; tries++) {
+      if (tries > 0) await wait(retryInterval * 2 ** (tries - 1));
+      if (stateOf(this.#sql, call) === "settled") return;
+      const event = await this.#inSlot(() => readEnd(get, call.call_id));
+      if (!event) continue;
+      await this.#write(() => recordEvent(this.#sql, call, event, clock(), this.#settings));
+      return;
+    }
+  }
+
+  async #try(
+    { contact, attempt, call_id }: Ended,
+    end: NonNullable<EndingSettings["end"]>,
+  ): Promise<boolean> {
     let detail: string | undefined;
     for (let tries = 0; tries < mostTries; tries++) {
       if (tries > 0) await wait(retryInterval * 2 ** (tries - 1));
       try {
-        await end();
+        await end(call_id);
         await this.#audit({ contact, attempt }, "ended");
         return true;
       } catch (error) {
@@ -256,6 +289,12 @@ const endedSince = (sql: Sql, entry: number): EndedSince => {
   };
 };
 
+/** Only the process that dials knows which attempts follow: until it looks, a contact waits where any may. */
+const anyRetry = {
+  ...{ retryOn: retryReasons, retryDelay: 0, attempts: 100 },
+  settleTimeout: defaultSettleTimeout,
+} as const satisfies EventSettings;
+
 /** The lock of a ledger; `undefined` while a process dials from it. */
 const lockOf = (storage: Storage): Sql | undefined => {
   const alone = sqlOf(storage);
@@ -274,18 +313,19 @@ const lockOf = (storage: Storage): Sql | undefined => {
  * Has the live calls of a ledger ended: by the process that dials, and those that it doesn't end within two seconds, or
  * where there is none, from here.
  *
- * @param end - ends a call; without it, only the process that dials can do so, which then has half a minute
+ * @param live - `end` ends a call; without it, only the process that dials can do so, which then has half a minute. `get` reads it
+ * then
  */
 export const endFromOutside = async (
   storage: Storage,
   sql: Sql,
-  end: CampaignSettings["end"],
+  live: Pick<CampaignSettings, "end" | "get" | "clock">,
 ): Promise<EndedCalls> => {
   const entry = lastEntry(sql);
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const write = <T>(work: () => T): Promise<T> => whileBusy(() => sql.transaction(work), isTooLong);
-  await write(() => requestEnd(sql, Date.now(), stopReason));
-  const limit = end ? dialerTime : onlyDialerTime;
+  await write(() => requestEnd(sql, live.clock(), stopReason));
+  const limit = live.end ? dialerTime : onlyDialerTime;
   const began = performance.now();
   let alone: Sql | undefined;
   try {
@@ -297,11 +337,8 @@ export const endFromOutside = async (
       if (alone) break;
       await wait(lookInterval);
     }
-    const ending = new Ending(
-      sql,
-      { end, clock: Date.now },
-      { most: mostAtOnce, write, done: () => {} },
-    );
+    const outside = { ...anyRetry, ...live };
+    const ending = new Ending(sql, outside, { most: mostAtOnce, write, done: () => {} });
     ending.endAll(endedSince(sql, entry).untried);
     await ending.idle();
   } finally {

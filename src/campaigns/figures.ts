@@ -5,7 +5,10 @@ import type { Sql } from "./sqlite.ts";
 export interface QuarterFigures {
   /** When it begins, in milliseconds since 1970. */
   readonly at: number;
-  /** Attempts: POSTs that placed a call, or may have. */
+  /**
+   * Attempts: POSTs that placed a call, or may have by their answer. One of which nothing is known is none, such as where the process
+   * was killed before the answer, and no notification came.
+   */
   readonly calls: number;
   /** Those that a person answered, or somebody who was not detected as a machine. */
   readonly people: number;
@@ -50,7 +53,7 @@ export interface Figures {
     /** When the first of them is due, in milliseconds since 1970; it may be past, outside the calling hours. */
     readonly next?: number | undefined;
   };
-  /** How many contacts had one attempt, two, and so on. */
+  /** How many contacts had one attempt that counts as a call, two, and so on. */
   readonly attempts: readonly number[];
   /** One for each currency; empty where the carrier reports no cost. */
   readonly costs: readonly CostFigures[];
@@ -61,13 +64,16 @@ const quarter = 900_000;
 /** How many answers to a question are counted apart. */
 const mostValues = 50;
 
+/** Whether an attempt is a call, as far as is known: of one that was claimed, and no more, nobody knows whether its POST was sent. */
+const isCall = "(post in ('placed', 'maybe') or answered is not null or ended is not null)";
+
 const quartersIn = (sql: Sql, from: number): Figures["quarters"] =>
   sql
     .all(
       `select claimed / ${quarter} as slot, count(*) as calls,
          sum(answerer is 'person') as people, sum(answerer is 'machine') as machines
        from outdial_attempt
-       where claimed >= ? and post is not 'no' group by slot order by slot`,
+       where claimed >= ? and ${isCall} group by slot order by slot`,
       from,
     )
     .map(({ slot, calls, people, machines }) => ({
@@ -117,7 +123,8 @@ const callBacksIn = (sql: Sql): Figures["callBacks"] => {
 const attemptsIn = (sql: Sql): readonly number[] => {
   const counts: number[] = [];
   const rows = sql.all(
-    "select attempts, count(*) as contacts from outdial_contact group by attempts",
+    `select attempts, count(*) as contacts
+     from (select count(*) as attempts from outdial_attempt where ${isCall} group by contact) group by attempts`,
   );
   for (const { attempts, contacts } of rows) counts[Number(attempts)] = Number(contacts);
   return Array.from(counts, (count = 0) => count).slice(1);

@@ -1,13 +1,20 @@
-import { custom, type GenericSchema, optional, strictObject } from "valibot";
-import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
+import { type GenericSchema, optional, strictObject } from "valibot";
+import type { Secret } from "../callbacks/signed-url.ts";
 import { check, presence } from "../lib/check.ts";
 import { answerNamesIn, answersOf } from "./answers.ts";
+import { checkedClock } from "./calling-hours.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, checkedNumbers, erase, requireErasureSecrets, unblock } from "./do-not-call.ts";
 import { type EndedCalls, endFromOutside } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { type Figures, figuresOf } from "./figures.ts";
-import { type CampaignOptions, defaultSettleTimeout } from "./options.ts";
+import {
+  type CampaignOptions,
+  type CampaignSettings,
+  clockOption,
+  defaultSettleTimeout,
+  secretOption,
+} from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign, stopReason } from "./progress.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
@@ -129,11 +136,13 @@ export interface OpenedLedger extends Ledger {
    * option `end`, and one that is being placed when its id arrives. What it doesn't end within two seconds, or all where no
    * process dials, is ended from here by `end`. Each is in the audit log, as `ended` or `not_ended`.
    *
-   * @param options - `end` is that of `openCampaign`; without it only the process that dials ends calls, which has 30 s for that
+   * @param options - `end` and `get` are those of `openCampaign`. Without `end` only the process that dials ends calls, which has 30 s
+   * for that. With `get` the ends of the calls that are ended from here are in the results at once; whom another attempt may follow on
+   * waits until a process dials, which knows its rules
    * @returns what became of them; without `end`, those that nobody has ended are in `failed`
    * @throws {LedgerException} `busy`, while another program writes to the file
    */
-  readonly endCalls: (options?: Pick<CampaignOptions, "end">) => Promise<EndedCalls>;
+  readonly endCalls: (options?: Pick<CampaignOptions, "end" | "get">) => Promise<EndedCalls>;
   /**
    * Takes numbers off the do-not-call list. A contact of the list that was never called waits again; one that was keeps its
    * disposition. The reason is in the audit log. A list in a file or a list of opt-outs blocks them again.
@@ -225,10 +234,18 @@ export interface LedgerOptions {
    * @defaultValue none: `block` writes the numbers as they are given, erased ones too
    */
   readonly secret?: Secret | undefined;
+  /**
+   * What time it is, in milliseconds since 1970: the clock of the campaign, where that has one.
+   *
+   * @defaultValue `Date.now`
+   */
+  readonly clock?: (() => number) | undefined;
 }
 
-const LedgerOptionsSchema: GenericSchema<unknown, LedgerOptions> = strictObject(
-  { secret: optional(custom<Secret>((value) => secretsOf(value).length > 0, secretRule)) },
+type LedgerSettings = LedgerOptions & Pick<CampaignSettings, "clock">;
+
+const LedgerOptionsSchema: GenericSchema<unknown, LedgerSettings> = strictObject(
+  { secret: optional(secretOption), clock: clockOption },
   presence,
 );
 
@@ -284,7 +301,9 @@ const migrateUnlessInUse = (storage: Storage, sql: Sql): void => {
  * @see docs/campaigns.md
  */
 export const openLedger = (storage: Storage, options: LedgerOptions = {}): OpenedLedger => {
-  const { secret } = check(LedgerOptionsSchema, () => options, "options");
+  const settings = check(LedgerOptionsSchema, () => options, "options");
+  const { secret } = settings;
+  const clock = checkedClock(settings.clock);
   const sql = sqlOf(storage);
   requireTables(sql);
   migrateUnlessInUse(storage, sql);
@@ -296,17 +315,18 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
     figures: ({ from } = {}) => figuresOf(sql, from),
     audit: () => readAudit(sql),
     stop: async () => {
-      const pause = { at: Date.now(), event: "paused", reason: stopReason };
+      const pause = { at: clock(), event: "paused", reason: stopReason };
       sql.transaction(() => setStateOfCampaign(sql, "paused", pause));
     },
-    endCalls: ({ end } = {}) => endFromOutside(storage, sql, end),
-    block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, Date.now()),
+    endCalls: (live = {}) => endFromOutside(storage, sql, { ...live, clock }),
+    block: async (numbers) => blockAll(sql, await checkedNumbers(numbers), secret, clock()),
     erase: async (numbers) => {
       const all = await checkedNumbers(numbers);
       const own = secretToErase(secret);
       await requireErasureSecrets(sql, own);
-      return erase(sql, all, { secret: own, settleTimeout: defaultSettleTimeout, clock: Date.now });
+      return erase(sql, all, { secret: own, settleTimeout: defaultSettleTimeout, clock });
     },
-    unblock: async (numbers, reason) => unblock(sql, await checkedNumbers(numbers), reason, secret),
+    unblock: async (numbers, reason) =>
+      unblock(sql, await checkedNumbers(numbers), reason, { secret, clock }),
   };
 };

@@ -3,34 +3,10 @@ import type { Dialer } from "./dialer.ts";
 import { type Progress, recounted } from "./progress.ts";
 import { isBusyError, type Sql } from "./sqlite.ts";
 import { markClosed } from "./tables.ts";
-
-/** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers or end calls. */
-const longestSleep = 1_000;
-
-/** Works until it is over or the signal aborts, and sleeps in between. */
-const loop = async (
-  dialer: Dialer,
-  clock: () => number,
-  work: () => Promise<number | undefined>,
-  isOver: () => boolean,
-  signal: AbortSignal | undefined,
-): Promise<void> => {
-  while (!signal?.aborted && !dialer.isClosed) {
-    const seen = dialer.wakeUp.count;
-    const at = await work();
-    try {
-      if (isOver()) break;
-    } catch (error) {
-      if (!isBusyError(error)) throw error;
-    }
-    const wait = Math.min(longestSleep, (at ?? Number.POSITIVE_INFINITY) - clock());
-    await dialer.wakeUp.sleep(seen, wait, signal);
-  }
-  await dialer.idle();
-};
+import { loop } from "./wake-up.ts";
 
 /** Something that is read from the ledger, and what it was the last time. */
-export class Reading<Args extends readonly unknown[], T> {
+export class LastKnown<Args extends readonly unknown[], T> {
   readonly #read: (...args: Args) => T;
   #known: T;
 
@@ -67,7 +43,7 @@ export const loopsOf = (
   sql: Sql,
   dialer: Dialer,
   clock: () => number,
-  progress: Reading<[], Progress>,
+  progress: LastKnown<[], Progress>,
 ): Pick<Campaign, "run" | "drain" | "close"> => {
   const loops = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
@@ -85,7 +61,16 @@ export const loopsOf = (
     isOver: () => boolean,
     signal: AbortSignal | undefined,
   ): Promise<Progress> => {
-    const run = loop(dialer, clock, work, isOver, signal);
+    const isKnownToBeOver = (): boolean => {
+      try {
+        return isOver();
+      } catch (error) {
+        if (isBusyError(error)) return false;
+        throw error;
+      }
+    };
+    const { wakeUp } = dialer;
+    const run = loop({ wakeUp, clock, signal }, work, isKnownToBeOver).then(() => dialer.idle());
     loops.add(run);
     try {
       await run;

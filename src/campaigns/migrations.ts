@@ -10,7 +10,7 @@
  *
  * Since version 5: `call_at`: when the contact asked to be called, or the list has it, and `call_for`: by which attempt;
  * a contact that waits is called for it if that is the next one. `call_backs`: how many attempts such wishes added.
- * `ask_at` of an attempt: when the service is asked what became of the call; it isn't given up then.
+ * `poll_at` of an attempt (`ask_at` before version 8): when the service is asked what became of the call; it isn't given up then.
  * Since version 6: `cost` and `currency` of an attempt, as the carrier reported them.
  * Since version 7 an attempt keeps the facts of which its end follows (`Facts` in facts.ts), and a claim that was released is kept
  * as well (`post` is `no`). `state`, `outcome`, `reason`, `due`, `wait` of a contact, and `state`, `answerer` of an attempt
@@ -185,5 +185,18 @@ export const steps: readonly (readonly Step[])[] = [
        from outdial_audit l join outdial_contact c on c.contact = l.contact and c.attempts = l.attempt - 1
        where l.event = 'released' group by l.contact, l.attempt
        on conflict do nothing`,
+  ],
+  // Other names. Claims without an answer are `lost`; the call of an older version whose id is known was placed.
+  [
+    "alter table outdial_attempt rename column ask_at to poll_at",
+    "alter table outdial_attempt rename column asks to polls",
+    "drop index outdial_ask",
+    "create index outdial_poll on outdial_attempt (poll_at) where poll_at is not null",
+    "update outdial_fact set name = 'last_poll' where name = 'last_ask'",
+    `update outdial_attempt set post = 'lost' where post = 'maybe' and detail is null and exists (
+       select 1 from outdial_contact c where c.contact = outdial_attempt.contact and c.to_number not glob '#*')`,
+    `update outdial_attempt set post = 'placed' where post is null and state = 'settled' and exists (
+       select 1 from outdial_contact c
+       where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
   ],
 ];

@@ -47,7 +47,7 @@ export const hasCallBack = ({
 
 /** Whether the call of an open attempt is live, as far as is known. */
 const openStateOf = ({ post }: Pick<Facts, "post">): "calling" | "unclear" =>
-  post === "maybe" ? "unclear" : "calling";
+  post === "maybe" || post === "lost" ? "unclear" : "calling";
 
 /** How the attempts since the last call-back ended, the last one included; those whose end is not known are none of them. */
 const endsOf = ({ attempts, call_for }: Standing, facts: AttemptFacts): readonly Disposition[] => {

@@ -3,7 +3,7 @@ import { fieldsOf, isText } from "../lib/check.ts";
 import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { recordPlaced } from "./attempts.ts";
 import { claim } from "./claims.ts";
-import { recordNews, writeReclaimed } from "./contact-state.ts";
+import { type FollowSettings, recordNews, writeReclaimed } from "./contact-state.ts";
 import { type End, isDisposition, type News } from "./disposition.ts";
 import { bareFailure } from "./facts.ts";
 import { resetFaults } from "./faults.ts";
@@ -104,6 +104,9 @@ const isNews = (event: CallEvent): boolean =>
   answers.has(event.type) ||
   answeredByIn(event) !== undefined;
 
+/** The options that decide what follows on a notification. */
+export type EventSettings = FollowSettings & Pick<CampaignSettings, "get" | "settleTimeout">;
+
 /** Pauses the campaign: the ledger is a restored backup, which would call others again, too. */
 const pauseAsRestored = (sql: Sql, at: number): void => {
   if (stateOfCampaign(sql) !== "running") return;
@@ -128,7 +131,7 @@ export const openAttempt = (
   key: Attempt,
   call_id: string | null,
   at: number,
-  settings: CampaignSettings,
+  settings: EventSettings,
 ): boolean => {
   const state = stateOf(sql, key);
   if (state === undefined || state === "released") {
@@ -170,7 +173,7 @@ export const recordEvent = (
   key: Attempt,
   event: CallEvent,
   at: number,
-  settings: CampaignSettings,
+  settings: EventSettings,
 ): boolean => {
   if (!openAttempt(sql, key, event.call_id, at, settings)) return false;
   recordNews(sql, key, newsIn(event, at), at, settings);

@@ -1,8 +1,17 @@
-import { array, custom, type GenericSchema, is, lazy, optional, strictObject } from "valibot";
+import {
+  array,
+  custom,
+  type GenericSchema,
+  is,
+  lazy,
+  type OptionalSchema,
+  optional,
+  strictObject,
+} from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import type { LiveCall } from "../calls/live-call.ts";
-import { CallParams } from "../calls/params.ts";
+import { type CallAtUrls, CallParams } from "../calls/params.ts";
 import { fieldsOf, isFunction, isText, presence } from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
@@ -57,7 +66,7 @@ export interface CampaignOptions {
    * `sync`.
    */
   readonly create: (
-    params: CallParams,
+    params: CallAtUrls,
     options: Pick<CallOptions, "notAfter" | "beforeSend">,
   ) => Promise<Call>;
   /**
@@ -174,45 +183,29 @@ export interface CampaignOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** The options, checked and complete. */
-export interface CampaignSettings {
-  readonly from_number: string | readonly string[];
-  readonly flow_url: string;
-  readonly flowName?: string | undefined;
-  readonly status_callback_url: string;
-  readonly record?: boolean | undefined;
-  readonly secret: Secret;
-  readonly create: CampaignOptions["create"];
-  readonly get?: CampaignOptions["get"];
-  readonly end?: CampaignOptions["end"];
-  readonly service: string | CampaignService;
-  readonly rate: number;
-  readonly concurrency?: number | undefined;
-  readonly attempts?: number | undefined;
-  readonly retryOn: readonly RetryReason[] | RetryRules;
-  readonly retryDelay: number;
-  readonly callBacks: number;
-  readonly window: CampaignOptions["window"];
-  readonly until?: Date | undefined;
-  readonly settleTimeout: number;
-  readonly notified: boolean;
-  readonly prefixes?: readonly string[] | undefined;
-  readonly perDay?: number | undefined;
-  readonly variables: readonly string[];
-  readonly clock: () => number;
-}
+/** The options that have a default. */
+type Defaulted =
+  | ("service" | "rate" | "retryOn" | "retryDelay" | "callBacks" | "settleTimeout" | "notified")
+  | ("variables" | "clock");
 
-const wholeNumber = (most: number, message: string) =>
+/** The options, checked and complete. */
+export type CampaignSettings = Omit<CampaignOptions, Defaulted> & {
+  readonly [Name in Defaulted]-?: NonNullable<CampaignOptions[Name]>;
+};
+
+const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) =>
   custom<number>(
-    (value) => Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= most,
-    message,
+    (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
+    `must be a whole number from ${least}${most < Number.MAX_SAFE_INTEGER ? ` to ${most}` : ""}`,
   );
 
-const count = wholeNumber(Number.MAX_SAFE_INTEGER, "must be a whole number from 1");
+const count = wholeNumber(1);
 
 const mostAttempts = 100;
 
-const attempts = wholeNumber(mostAttempts, `must be a whole number from 1 to ${mostAttempts}`);
+const attempts = wholeNumber(1, mostAttempts);
+
+const callable = <T>() => custom<T>(isFunction, "must be a function");
 
 const mostNames = 50;
 
@@ -220,7 +213,8 @@ const mostNames = 50;
 const maxUrl = 600;
 
 const signable = custom<string>(
-  (value) => is(CallParams.entries.flow_url, value) && new URL(String(value)).href.length <= maxUrl,
+  (value) =>
+    is(CallParams.entries.flow_url.wrapped, value) && new URL(String(value)).href.length <= maxUrl,
   `must be an https URL of at most ${maxUrl} characters, as it is sent, without user and password`,
 );
 
@@ -276,6 +270,24 @@ const isService = (value: unknown): boolean => {
 const isTexts = (value: unknown, shape: RegExp): value is readonly string[] =>
   Array.isArray(value) && value.every((each) => typeof each === "string" && shape.test(each));
 
+/** Calls a second. */
+export const defaultRate = 1;
+
+/** Calls that are live at once. */
+export const defaultConcurrency = 10;
+
+/** The rule of `secret`. */
+export const secretOption: GenericSchema<unknown, Secret> = custom<Secret>(
+  (value) => secretsOf(value).length > 0,
+  secretRule,
+);
+
+/** The rule of `clock`, and its default, which is looked up at each call. */
+export const clockOption: OptionalSchema<
+  GenericSchema<unknown, () => number>,
+  () => () => number
+> = optional(callable<() => number>(), () => () => Date.now());
+
 /** How long an attempt holds its slot without a final notification, in milliseconds. */
 export const defaultSettleTimeout = 3_750_000;
 
@@ -287,10 +299,10 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
     flowName: optional(custom<string>((value) => isText(value) && value !== "", "must be a text")),
     status_callback_url: signable,
     record: CallParams.entries.record,
-    secret: custom<Secret>((value) => secretsOf(value).length > 0, secretRule),
-    create: custom<CampaignOptions["create"]>(isFunction, "must be a function"),
-    get: optional(custom<NonNullable<CampaignOptions["get"]>>(isFunction, "must be a function")),
-    end: optional(custom<NonNullable<CampaignOptions["end"]>>(isFunction, "must be a function")),
+    secret: secretOption,
+    create: callable<CampaignOptions["create"]>(),
+    get: optional(callable<NonNullable<CampaignOptions["get"]>>()),
+    end: optional(callable<NonNullable<CampaignOptions["end"]>>()),
     service: optional(
       custom<string | CampaignService>(isService, "must be a carrier, or a string"),
       "",
@@ -300,20 +312,13 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
         (value) => typeof value === "number" && value > 0 && value <= 10_000,
         "must be above 0 and at most 10 000 calls a second",
       ),
-      1,
+      defaultRate,
     ),
     concurrency: optional(count),
     attempts: optional(attempts),
     retryOn: optional(lazy(retryRules), ["busy", "no_answer"] as const),
     retryDelay: optional(milliseconds(0), 900_000),
-    callBacks: optional(
-      custom<number>(
-        (value) =>
-          Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= mostAttempts,
-        `must be a whole number from 0 to ${mostAttempts}`,
-      ),
-      1,
-    ),
+    callBacks: optional(wholeNumber(0, mostAttempts), 1),
     window: lazy(windowRules),
     until: optional(
       custom<Date>(
@@ -340,7 +345,7 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
       ),
       [] as const,
     ),
-    clock: optional(custom<() => number>(isFunction, "must be a function"), () => () => Date.now()),
+    clock: clockOption,
   },
   presence,
 );

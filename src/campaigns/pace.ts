@@ -123,12 +123,12 @@ export class SendingPace {
   }
 
   /** Waits until a POST may be sent, in the order in which they are ready. */
-  turn(): Promise<void> {
+  untilFree(): Promise<void> {
     this.#waiting++;
-    const turn = this.#last.then(() => this.#wait());
+    const waited = this.#last.then(() => this.#wait());
     // A clock that fails keeps one POST from being sent, and not those after it.
-    this.#last = turn.catch(() => {});
-    return turn;
+    this.#last = waited.catch(() => {});
+    return waited;
   }
 
   async #wait(): Promise<void> {

@@ -130,14 +130,14 @@ const addRows = ({ count, lines }: ListRows, found: readonly unknown[]): ListRow
  *
  * @param isNew - whether the list has rows that the ledger hasn't, and the ledger has contacts
  * @param pagesOf - the bounds of the pages of a table
- * @param turn - lets other work go on
+ * @param yieldToApplication - lets other work go on
  */
 export const findPeople = async (
   sql: Sql,
   { rows, blocked, isBlocked }: ListTables,
   isNew: boolean,
   pagesOf: (column: string, table: string) => Iterable<readonly [number, number]>,
-  turn: () => Promise<void>,
+  yieldToApplication: () => Promise<void>,
 ): Promise<People & { readonly isShared: boolean }> => {
   const inPages = async (
     [column, table]: readonly [string, string],
@@ -145,7 +145,7 @@ export const findPeople = async (
   ): Promise<void> => {
     for (const bounds of pagesOf(column, table)) {
       work(bounds);
-      await turn();
+      await yieldToApplication();
     }
   };
   const list = ["entry", rows] as const;

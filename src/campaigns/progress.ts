@@ -134,7 +134,7 @@ const countedIn = (sql: Sql): Omit<Progress, "callingSince" | "unclearUntil"> =>
   };
 };
 
-/** Costs the same for a short and for a long list, but reads every live call: it is nothing for each step. */
+/** Costs the same for a short and for a long list, and reads every live call. Too slow to call every step. */
 export const progressOf = (sql: Sql): Progress => {
   const counted = countedIn(sql);
   return { ...counted, ...(openIn(counted) > 0 && timesOf(sql)) };

@@ -1,7 +1,7 @@
 import { signUrl } from "../callbacks/signed-url.ts";
-import type { CallParams } from "../calls/params.ts";
+import type { CallAtUrls } from "../calls/params.ts";
 import { utf8 } from "../lib/encoding.ts";
-import type { DueContact } from "./hopper.ts";
+import type { DueContact } from "./due-contacts.ts";
 import type { CampaignSettings } from "./options.ts";
 
 /** FNV-1a over a text that begins with a word of its own, so that it differs from that of the shards. */
@@ -24,7 +24,7 @@ export const paramsOf = async (
   { contact, written: to_number, id, variables, attempts, from_number = "" }: DueContact,
   campaign: string,
   settings: CampaignSettings,
-): Promise<CallParams> => {
+): Promise<CallAtUrls> => {
   const { flow_url, status_callback_url, record, secret, settleTimeout } = settings;
   const expiresIn = Math.ceil(settleTimeout / 1000) + urlMargin;
   const context = { campaign, contact, attempt: attempts + 1, ...(id !== undefined && { id }) };

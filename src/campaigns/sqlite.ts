@@ -96,5 +96,5 @@ export const whileBusy = async <T>(
 /** How long an import or an erasure waits for a busy file, in milliseconds. */
 export const patience = 10_000;
 
-/** Lets timers and sockets have their turn between two pages of a long work. */
+/** Lets timers and sockets go on between two pages of a long work. */
 export const yieldToOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

@@ -113,7 +113,7 @@ export interface AuditEntry {
   /** From 1. */
   readonly attempt?: number | undefined;
   /**
-   * `claimed`, `released`, `maybe`, `placed`, a disposition, `waiting` (for the next attempt),
+   * `claimed`, `released`, `maybe`, `placed`, `polled` (its end was read), a disposition, `waiting` (for the next attempt),
    * `call_back` (asked for), `ended` and `not_ended` (by the caller), `blocked`, `unblocked`, `erased`; of the campaign: `opened`, `paused`, `resumed`, `canceled`.
    */
   readonly event: string;

@@ -1,7 +1,14 @@
+import { type MediaClock, processClock } from "../lib/clock.ts";
+
+/** What a loop sleeps by: the time of the process, or a simulated one, which stands still while a step is held. */
+export type LoopTimer = Pick<MediaClock, "after" | "hold">;
+
 /** Wakes every loop that sleeps when there may be work. */
 export class WakeUp {
   /** How many times work was announced. */
   count = 0;
+  /** Whether no loop is to go on. */
+  isClosed = false;
   readonly #sleepers = new Set<() => void>();
 
   announce(): void {
@@ -9,23 +16,80 @@ export class WakeUp {
     for (const wake of [...this.#sleepers]) wake();
   }
 
+  close(): void {
+    this.isClosed = true;
+    this.announce();
+  }
+
   /**
    * Sleeps until work is announced, the time is over or the signal aborts.
    *
    * @param since - `count` before the caller looked for work: what was announced since isn't lost
    */
-  sleep(since: number, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  sleep(
+    since: number,
+    milliseconds: number,
+    { after }: LoopTimer,
+    signal?: AbortSignal,
+  ): Promise<void> {
     if (this.count !== since || signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = (): void => {
-        clearTimeout(timer);
+        cancel();
         this.#sleepers.delete(wake);
         signal?.removeEventListener("abort", wake);
         resolve();
       };
-      const timer = setTimeout(wake, Math.max(0, milliseconds));
+      const isEndless = milliseconds === Number.POSITIVE_INFINITY;
+      const cancel = isEndless ? () => {} : after(Math.max(0, milliseconds), wake);
       this.#sleepers.add(wake);
       signal?.addEventListener("abort", wake);
     });
   }
 }
+
+/** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers or end calls. */
+const longestSleep = 1_000;
+
+/** How a loop goes. */
+export interface LoopOptions {
+  readonly wakeUp: WakeUp;
+  /** Milliseconds since 1970, as `work` returns them. */
+  readonly clock: () => number;
+  /**
+   * What it sleeps by, and how long at most.
+   *
+   * @defaultValue the time of the process, and a second
+   */
+  readonly time?: { readonly timer: LoopTimer; readonly longestSleep: number } | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What the last work of a loop left. */
+export interface LastWork {
+  /** When to come back, in milliseconds since 1970. */
+  readonly at: number | undefined;
+  /** `count` of the wake-up before it: what was announced since is not done. */
+  readonly seen: number;
+}
+
+/**
+ * Works until it is over, the signal aborts or the wake-up is closed, and sleeps in between.
+ *
+ * @param isOver - whether it was the last work, by what that left
+ */
+export const loop = async (
+  { wakeUp, clock, time = { timer: processClock, longestSleep }, signal }: LoopOptions,
+  work: () => Promise<number | undefined>,
+  isOver: (last: LastWork) => boolean,
+): Promise<LastWork> => {
+  let last: LastWork = { at: undefined, seen: wakeUp.count };
+  while (!signal?.aborted && !wakeUp.isClosed) {
+    const seen = wakeUp.count;
+    last = { at: await time.timer.hold(work()), seen };
+    if (isOver(last)) break;
+    const wait = (last.at ?? Number.POSITIVE_INFINITY) - clock();
+    await wakeUp.sleep(seen, Math.min(time.longestSleep, wait), time.timer, signal);
+  }
+  return last;
+};

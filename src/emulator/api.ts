@@ -1,9 +1,9 @@
 import type { Hono } from "hono/tiny";
-import type { CallParams } from "../calls/params.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
-import type { Call, CallLimits } from "./call.ts";
+import type { Call, CallLimits, RequestedCall } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
+import type { KeptKeys } from "./outdial/kept-keys.ts";
 import type { Reach } from "./outgoing.ts";
 import { downloadOf } from "./recording/download.ts";
 import type { ApiResponse } from "./scenarios.ts";
@@ -31,7 +31,7 @@ type Refusal = Omit<RefusedEvent, "type" | "at">;
 
 /** A valid request for a call. */
 interface NewCall<T> {
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   readonly limits?: CallLimits | undefined;
   /** The URL of the request. */
   readonly url: string;
@@ -53,6 +53,8 @@ export interface ApiParts {
   /** Called for each request whose key and fields are valid. */
   readonly onPost: (to_number: string) => void;
   readonly onRefused: (refusal: Refusal) => void;
+  /** The keys by which a request is recognized that is sent again. */
+  readonly keys: KeptKeys;
   /** Starts a call whose request is valid, and returns what `prepare` returned. */
   readonly accept: <T>(call: NewCall<T>) => T;
 }
@@ -85,6 +87,8 @@ export interface AcceptedResponse {
   readonly text: string;
 }
 
+const failed = "The service failed after it had placed the call.";
+
 /** Sends the response to an accepted call as the scenario wants it. */
 export const respondAs = async (
   scenario: ApiResponse,
@@ -99,7 +103,14 @@ export const respondAs = async (
     case "stalled":
       return new Response(stalledBody(text, signal), { status, headers });
     case "dropped":
+    case "dropped_twice":
+    case "unplaced":
       throw new TypeError("The connection was dropped");
+    case "failed":
+      return new Response(JSON.stringify({ detail: failed, message: failed }), {
+        status: 503,
+        headers,
+      });
     case "garbled":
       return new Response("accepted, but this is not JSON", { status, headers });
   }

@@ -1,4 +1,4 @@
-import type { CallParams } from "../calls/params.ts";
+import type { WireAction } from "../flows/wire.ts";
 import { fail } from "../lib/check.ts";
 import type { CallState, Reason } from "../performer/line.ts";
 import type { Utterance } from "../performer/utterances.ts";
@@ -77,10 +77,19 @@ export const dialLeg = async (leg: Leg, outcome: Outcome, ringing: Ringing): Pro
   leg.transition(ringDuration <= answerTimeout ? decision : "no_answer");
 };
 
+/** What a call is asked for with, whichever interface it came by. */
+export interface RequestedCall
+  extends Pick<CallFacts, "from_number" | "to_number" | "flow_url" | "status_callback_url"> {
+  /** Whether it is recorded: by default it is. */
+  readonly record?: boolean | undefined;
+  /** What it does first, where that came with the request, in outdial's own interface. */
+  readonly flow?: WireAction | undefined;
+}
+
 /** A request for a call that the API accepted. */
 export interface AcceptedRequest {
   readonly id: string;
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   /** Makes the URL of the recording. */
   readonly recordingUrl: () => string;
   /** Where its URLs may lead. */
@@ -150,7 +159,7 @@ const overReason = "The call is over";
 /** One call: its state, its time and its history. */
 export class Call {
   readonly id: string;
-  readonly params: CallParams;
+  readonly params: RequestedCall;
   readonly reach: Reach;
   readonly limits: CallLimits;
   /** The time of its line. */
@@ -191,7 +200,7 @@ export class Call {
     clock: Clock,
     listeners: CallListeners,
   ) {
-    const { record = true, ...others } = params;
+    const { record = true, flow: _, ...others } = params;
     this.id = id;
     this.params = params;
     this.reach = reach;

@@ -309,7 +309,13 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const side = sideOf(service)({ settings, service, random, newId });
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
-  const received = new ReceivedRequests(eventLog);
+  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
+  const {
+    clock = ownClock,
+    telephones = simulatedTelephones,
+    ...simulated
+  }: SimulatedLine = line ?? {};
+  const received = new ReceivedRequests(eventLog, () => clock().now());
   const parts: EmulatorParts = { settings, side, calls, received, eventLog };
   const controls = controlsOf(calls);
   const { isClosed, close } = closerOf(parts, controls.hangup);
@@ -317,12 +323,6 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const reach = (url: string): Reach =>
     reachOf(isLoopback(host === undefined ? url : urlOf(host)), service !== undefined);
-  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const {
-    clock = ownClock,
-    telephones = simulatedTelephones,
-    ...simulated
-  }: SimulatedLine = line ?? {};
   const accept = callStarter({
     ...parts,
     clock,
@@ -341,6 +341,7 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
     allCalls: () => calls.all(),
     onPost: received.onPost,
     onRefused: received.onRefused,
+    keys: received.keys,
     accept,
   });
   app.onError((error) => {

@@ -23,9 +23,9 @@ export interface CallFacts {
   readonly from_number: string;
   /** The callee, in E.164. */
   readonly to_number: string;
-  /** Where the flow is requested once the call is answered. */
+  /** Where the flow is requested once the call is answered; empty where it came with the request. */
   readonly flow_url: string;
-  /** Where notifications are sent. */
+  /** Where notifications are sent; empty without one. */
   readonly status_callback_url: string;
   /** Whether it is recorded. */
   readonly record: boolean;
@@ -73,7 +73,7 @@ export interface FlowEntry extends Stamp {
   readonly type: "flow";
   /** Counts the requests of this call from 1. */
   readonly step: number;
-  /** The URL of the request. */
+  /** The URL of the request; empty for what came with the request for the call. */
   readonly url: string;
   /** Milliseconds of real time, up to the end of the response body. */
   readonly ms: number;

@@ -1,5 +1,6 @@
 import type { ApiParts } from "./api.ts";
 import type { EmulatorEvent, EventLog, RefusedEvent } from "./history.ts";
+import { KeptKeys } from "./outdial/kept-keys.ts";
 
 /** How many refused requests are kept. */
 const maxRefused = 100;
@@ -9,14 +10,17 @@ const maxPath = 200;
 const maxDetail = 400;
 
 /** The requests that the API of an emulator has received. */
-export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused"> {
+export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused" | "keys"> {
   /** How many valid requests for a call came, by `to_number`. */
   readonly posts: Map<string, number> = new Map();
+  readonly keys: KeptKeys;
   readonly #eventLog: EventLog<EmulatorEvent>;
   #refused: readonly RefusedEvent[] = [];
 
-  constructor(eventLog: EventLog<EmulatorEvent>) {
+  /** @param now - milliseconds since 1970, by the emulator's clock */
+  constructor(eventLog: EventLog<EmulatorEvent>, now: () => number) {
     this.#eventLog = eventLog;
+    this.keys = new KeptKeys(now);
   }
 
   /** The latest that were refused, the oldest first. */
@@ -43,6 +47,7 @@ export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused"> 
 
   clear(): void {
     this.posts.clear();
+    this.keys.clear();
     this.#refused = [];
   }
 }

@@ -174,5 +174,6 @@ export const placeCall = async (
   const { outage, response } = scenarioOf(to);
   if (outage) throw refusal(outage.status, outage.detail);
   if (isClosed()) throw refusal(503, "The emulator is closed.");
-  return respondAs(response, start(), extras.signal);
+  const nothing: AcceptedResponse = { status: 503, headers: {}, text: "" };
+  return respondAs(response, response === "unplaced" ? nothing : start(), extras.signal);
 };

@@ -104,7 +104,18 @@ export const parseOutcome = (value: unknown): Outcome => {
 };
 
 /** How the API responds to a call that it has placed. */
-export type ApiResponse = "whole" | "silent" | "stalled" | "dropped" | "garbled";
+export type ApiResponse =
+  | "whole"
+  | "silent"
+  | "stalled"
+  | "dropped"
+  | "garbled"
+  /** It drops the connection before the call is placed. */
+  | "unplaced"
+  /** It drops the connection, and that of the next request with the same `Idempotency-Key`, too. */
+  | "dropped_twice"
+  /** 503. */
+  | "failed";
 
 /** What happens when a number is called. */
 export interface Scenario {
@@ -214,6 +225,24 @@ export const scenarios: readonly Scenario[] = [
     to_number: "+12025550115",
     description: "the call is placed, and the API responds 202 with a body that is not JSON",
     response: "garbled",
+  },
+  {
+    name: "lost",
+    to_number: "+12025550116",
+    description: "the API drops the connection before the call is placed",
+    response: "unplaced",
+  },
+  {
+    name: "dropped-twice",
+    to_number: "+12025550117",
+    description: "the call is placed, and the API drops the connection, with one key twice",
+    response: "dropped_twice",
+  },
+  {
+    name: "failed",
+    to_number: "+12025550118",
+    description: "the call is placed, and the API responds 503",
+    response: "failed",
   },
 ];
 

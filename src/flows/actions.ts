@@ -1,17 +1,9 @@
-import {
-  type CustomSchema,
-  custom,
-  type GenericSchema,
-  is,
-  lazy,
-  literal,
-  optional,
-  strictObject,
-} from "valibot";
+import { custom, type GenericSchema, is, lazy, literal, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { fail, isText, presence, ruleSchema } from "../lib/check.ts";
+import { fail, flag, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
+import { inRequest } from "./in-request.ts";
 import { numberRule } from "./prompts.ts";
 import { checkSpoken, type Gather, gatherSchema, type Say, saySchema, stepName } from "./say.ts";
 
@@ -123,11 +115,6 @@ const isSipUri = (value: unknown): boolean =>
   typeof value === "string" &&
   value.length <= 2083 &&
   /^sip:[^\s<>"@]+(@[^\s<>"@]+)?$/i.test(value);
-
-const flag: CustomSchema<boolean, string> = custom(
-  (value) => typeof value === "boolean",
-  "must be true or false",
-);
 
 const playSchema = strictObject(
   {
@@ -400,4 +387,4 @@ export const dial = <const Step extends string = never>(
  * ```
  * @see docs/flows.md
  */
-export const hangup = (): Hangup => ({ action: "hangup" });
+export const hangup = (): Hangup => inRequest({ action: "hangup" });

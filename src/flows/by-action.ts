@@ -1,5 +1,6 @@
 import { custom, type GenericSchema, lazy } from "valibot";
 import { check, fieldsOf, isText } from "../lib/check.ts";
+import { type BuiltAction, inRequest } from "./in-request.ts";
 
 /** The schema of an action, with those of its fields. */
 export type ActionSchema<A> = GenericSchema<unknown, A> & { readonly entries: object };
@@ -21,11 +22,16 @@ export const byAction = <A>(
 };
 
 /**
- * A checked action, without fields that are left to a default.
+ * A checked action, without fields that are left to a default, which the request for a call can have.
  *
  * @throws {BadParametersException} that names a field and its rule
  */
-export const build = <A>(schema: GenericSchema<unknown, A>, fields: () => object): A =>
-  check(schema, () =>
-    Object.fromEntries(Object.entries(fields()).filter(([, value]) => value !== undefined)),
+export const build = <A extends BuiltAction>(
+  schema: GenericSchema<unknown, A>,
+  fields: () => object,
+): A =>
+  inRequest(
+    check(schema, () =>
+      Object.fromEntries(Object.entries(fields()).filter(([, value]) => value !== undefined)),
+    ),
   );

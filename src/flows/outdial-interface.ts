@@ -1,11 +1,8 @@
 import { fail, isText } from "../lib/check.ts";
 import { type AnyAction, basicSchemas, branchesOf, type Dial } from "./actions.ts";
-import type { Prompt } from "./prompts.ts";
+import { wirePrompt } from "./prompts.ts";
 import type { Gather } from "./say.ts";
 import type { CarrierWebhooks, Decision } from "./webhooks.ts";
-import type { WirePrompt } from "./wire.ts";
-
-const wirePrompt = (prompt: Prompt): WirePrompt => (isText(prompt) ? { text: prompt } : prompt);
 
 const without = <Fields extends object, Name extends keyof Fields>(
   fields: Fields,

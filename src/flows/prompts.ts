@@ -16,6 +16,12 @@ export interface PausePrompt {
 /** What is spoken or played: a text of 1 to 1 500 characters, audio, or a pause. */
 export type Prompt = string | AudioPrompt | PausePrompt;
 
+/** A text of a prompt as outdial's own interface writes it: every prompt is an object there. */
+export const wirePrompt = (
+  prompt: Prompt,
+): AudioPrompt | PausePrompt | { readonly text: string } =>
+  isText(prompt) ? { text: prompt } : prompt;
+
 /** One prompt, or a list of 1 to 10. */
 export type Prompts = Prompt | readonly Prompt[];
 

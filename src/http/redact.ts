@@ -76,10 +76,11 @@ export const holdsKey = (key: string, text: string): boolean => {
 /** What stands between the digits of a written telephone number, decoded. */
 const separator = `[\\s().,_/+:|*${entity}\\x80-\\xff\\u2010-\\u2015-]{0,3}`;
 
-/** The spellings of an E.164 number: with or without its country code, with separators or without. */
+/** The spellings of a number, `+` and digits: with or without its country code, with separators or without; a text, without `+`, as it is. */
 const numberPattern = (number: string): string => {
+  if (number[0] !== "+") return patternOf(number);
   const digits = number.slice(1);
-  const code = Math.min(3, digits.length - 7);
+  const code = Math.max(0, Math.min(3, digits.length - 7));
   return `(?:\\+|00)?${[...digits.slice(0, code)].map((digit) => `(?:${digit}${separator})?`).join("")}${[...digits.slice(code)].join(separator)}`;
 };
 
@@ -106,7 +107,7 @@ const piecesOf = (secret: string): readonly string[] => {
  * every text of theirs passes through it before it enters an exception.
  *
  * @param keys - those that the call was tried with
- * @param numbers - E.164
+ * @param numbers - E.164; and texts
  * @param pieces - of what is too long for a key: a text that holds most of one is left out
  */
 export const redactor = (

@@ -64,6 +64,12 @@ export const ruleSchema = <T>(
     ({ input }) => rule(input) ?? "",
   );
 
+/** The schema of what is either so or not. */
+export const flag: CustomSchema<boolean, string> = custom(
+  (value) => typeof value === "boolean",
+  "must be true or false",
+);
+
 /** The message of an object's schema: the value is no object, or a field is absent or unknown. */
 export const presence = ({
   expected,

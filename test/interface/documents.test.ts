@@ -130,7 +130,13 @@ describe("docs/service.md", () => {
 
   /** The schemas of the page's blocks, in their order. */
   const blocks = [
-    ...["openapi CallParams", "openapi Accepted", "openapi Refusal", "openapi FieldRefusal"],
+    ...[
+      "openapi CallParams",
+      "openapi CallParams",
+      "openapi Accepted",
+      "openapi Refusal",
+      "openapi FieldRefusal",
+    ],
     ...["openapi CallCompleted", "openapi OlderNotification", "openapi FlowRequest"],
     ...["openapi Play", "openapi Stream", "openapi Dial", "openapi Hangup"],
     ...["openapi Say", "openapi Gather"],

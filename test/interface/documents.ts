@@ -155,6 +155,7 @@ interface Refusal {
   readonly description: string;
   readonly placed: "no" | "maybe";
   readonly detail?: string | readonly object[];
+  readonly code?: string;
   readonly headers?: Json;
 }
 
@@ -193,6 +194,13 @@ const refusals: Readonly<Record<number, Refusal>> = {
     placed: "no",
     detail: "Method Not Allowed",
     headers: { Allow: { description: "The methods that it has.", schema: { type: "string" } } },
+  },
+  409: {
+    description:
+      "With an `Idempotency-Key`: it has placed a call with another body (`code` `idempotency_conflict`), or the first request with it is still under way (`idempotency_in_progress`): send the same request again.",
+    placed: "maybe",
+    detail: "The Idempotency-Key has placed another call.",
+    code: "idempotency_conflict",
   },
   410: { description: absent, placed: "no", detail: "Gone" },
   413: {
@@ -240,14 +248,14 @@ const refusals: Readonly<Record<number, Refusal>> = {
   },
 };
 
-const refusalResponse = ({ description, placed, detail = "", headers }: Refusal): Json => {
+const refusalResponse = ({ description, placed, detail = "", code, headers }: Refusal): Json => {
   const message = typeof detail === "string" ? detail : "header.x-api-key: Field required";
   return {
     description,
     "x-placed": placed,
     ...(headers && { headers }),
     content: json(typeof detail === "string" ? "Refusal" : "FieldRefusal", {
-      refused: { detail, message },
+      refused: { detail, message, ...(code !== undefined && { code }) },
     }),
   };
 };
@@ -257,10 +265,21 @@ const initiate = (operationId: string, summary: string): Json => ({
     operationId,
     summary,
     description:
-      "Places one call. Never send a request again when a call may have been placed (`x-placed: maybe`, or no response): a second request is a second call.",
+      "Places one call. Never send a request again when a call may have been placed (`x-placed: maybe`, or no response): a second request is a second call, unless the service keeps keys and both have the same `Idempotency-Key` and body.",
     tags: ["calls"],
     security: [{ apiKey: [] }],
     requestBody: { required: true, content: json("CallParams", { call: example.call }) },
+    parameters: [
+      {
+        name: "Idempotency-Key",
+        in: "header",
+        required: false,
+        description:
+          "Only for a service that keeps keys. For 24 hours a request with the same key and body places nothing more: once a call was placed, each is answered with 202 and its id.",
+        schema: { type: "string", pattern: "^[A-Za-z0-9_-]{1,64}$" },
+        example: "2f1c9a52-6f0e-4d8e-9a1b-3a5d0c7e8f10",
+      },
+    ],
     responses: {
       202: {
         description: "The call is accepted: the service dials.",

@@ -54,6 +54,21 @@ interface Sent {
 const requests: readonly Sent[] = [
   { status: 202, name: "a call", body: params },
   { status: 202, name: "a call without a recording", body: { ...params, record: false } },
+  {
+    status: 202,
+    name: "a call with its flow",
+    body: { ...params, flow_url: undefined, flow: { action: "hangup" } },
+  },
+  {
+    status: 422,
+    name: "a flow beside flow_url",
+    body: { ...params, flow: { action: "hangup" } },
+  },
+  {
+    status: 422,
+    name: "a flow against its rule",
+    body: { ...params, flow_url: undefined, flow: { action: "say", prompts: [] } },
+  },
   { status: 400, name: "no JSON", body: "{" },
   { status: 403, name: "another key", body: params, headers: { "X-API-Key": "ak_wrong" } },
   {
@@ -97,12 +112,33 @@ test.each(requests)(
   },
 );
 
+test("the emulator responds as the file says: 409 to a key with another body", async () => {
+  await using emulator = start();
+  const post = (body: object) =>
+    emulator.fetch(`${origin}/api/v1/calls/initiate`, {
+      method: "POST",
+      headers: {
+        "X-API-Key": emulator.apiKey,
+        "Content-Type": "application/json",
+        "Idempotency-Key": "message-1",
+      },
+      body: JSON.stringify(body),
+    });
+  expect((await post(params)).status).toBe(202);
+  const response = await post({ ...params, record: false });
+  expect(response.status).toBe(409);
+  const { $ref } = refusals.Refused409.content["application/json"].schema;
+  const body = await response.json();
+  expect(errorsOf(`openapi.json${$ref}`, body)).toBe("");
+  expect(body.code).toBe("idempotency_conflict");
+});
+
 test("every status of the file that the emulator can respond with is tested", () => {
   const untested = Object.keys(refusals)
     .map((name) => Number(name.replace("Refused", "")))
     .filter((status) => !requests.some((sent) => sent.status === status));
-  // A missing path, another kind of refusal of a key, and failures that the emulator does not have.
-  expect(untested).toEqual([401, 404, 405, 410, 500, 502, 504]);
+  // A missing path, another kind of refusal of a key, failures that the emulator does not have, and what follows a call.
+  expect(untested).toEqual([401, 404, 405, 409, 410, 500, 502, 504]);
 });
 
 /** The name of the schema of a notification. */

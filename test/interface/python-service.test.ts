@@ -48,6 +48,7 @@ vi.mock("outdial/emulator", () => ({
 const shared = [
   "emulator: accepts a call on both paths with 202 and the call under data",
   "emulator: answers a Request, and a string or URL with init, without this",
+  "emulator: a key places one call on either path, also at once; another body is a conflict, a malformed key 422",
   "emulator: knows the two paths and no others",
   "emulator: refuses a request without a key with 422, and with another key with 403",
   "emulator: takes only application/json, with any parameters and in any case",

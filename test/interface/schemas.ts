@@ -2,7 +2,7 @@ import { type JsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import { custom, type GenericSchema } from "valibot";
 import type { CallEvent, EventData } from "../../src/callbacks/event.ts";
 import { Call } from "../../src/calls/call.ts";
-import { CallParams } from "../../src/calls/params.ts";
+import { atUrl, withFlow as CallWithFlow } from "../../src/emulator/outdial/request.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
 import { FlowRequest } from "../../src/flows/request.ts";
 import { WireAction, wireActions } from "../../src/flows/wire.ts";
@@ -131,6 +131,12 @@ const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
     },
     status_callback_url: { description: "Where the service sends the notifications of the call." },
     record: { description: "Whether the call is recorded.", default: true },
+  },
+  CallWithFlow: {
+    flow: {
+      description:
+        "The first action, in the place of `flow_url`. A service may not take it: then it requires `flow_url`.",
+    },
   },
   Play: {
     media_url: { description: "The audio file." },
@@ -608,10 +614,12 @@ export const httpSchemas = (): Schemas => {
   const { say: Say, gather: Gather } = wireActions;
   const {
     CallParams: params = {},
+    CallWithFlow: withFlow = {},
     Call: call = {},
     ...others
   } = converted({
-    CallParams,
+    CallParams: atUrl,
+    CallWithFlow,
     Call,
     FlowRequest,
     Action: WireAction,
@@ -622,7 +630,22 @@ export const httpSchemas = (): Schemas => {
     Say,
     Gather,
   });
-  return { CallParams: params, ...answers(params, call), ...notifications(), ...others, ...values };
+  const CallParams = eitherOf(params, withFlow);
+  return { CallParams, ...answers(CallParams, call), ...notifications(), ...others, ...values };
+};
+
+/** A call with `flow_url` or `flow`, out of the schemas of both. */
+const eitherOf = (
+  { required: _, ...params }: JsonSchema,
+  { properties: { flow = {} } = {}, required: both = [] }: JsonSchema,
+): JsonSchema => {
+  const { from_number = {}, to_number = {}, flow_url = {}, ...others } = params.properties ?? {};
+  return {
+    ...params,
+    properties: { from_number, to_number, flow_url, flow, ...others },
+    required: both.filter((name) => name !== "flow"),
+    oneOf: [{ required: ["flow_url"] }, { required: ["flow"] }],
+  };
 };
 
 /** The schemas of the messages on a media socket. */

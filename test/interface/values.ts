@@ -25,12 +25,27 @@ const compiled = new Map<JsonSchema, ReturnType<typeof ajv.compile>>();
 const absolute = (schema: JsonSchema): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"openapi.json#/'));
 
+/** The objects of a schema that differ in which fields are required: each without those that only others require. */
+const variantsOf = ({ oneOf = [], properties = {}, required = [], ...schema }: JsonSchema) => {
+  const own = oneOf.map((one): readonly string[] => [...(Object(one).required ?? [])]);
+  return own.map((names) => ({
+    ...schema,
+    properties: Object.fromEntries(
+      Object.entries(properties).filter(
+        ([name]) => names.includes(name) || !own.flat().includes(name),
+      ),
+    ),
+    required: [...required, ...names],
+  }));
+};
+
 /** Any value that a schema allows. It knows what the two files use of JSON Schema, and throws at anything else. */
 export const valuesOf = (schema: JsonSchema, schemas: Schemas): Arbitrary<unknown> => {
   const {
     $ref,
-    anyOf = schema.oneOf,
     type,
+    oneOf = [],
+    anyOf = type === "object" ? undefined : schema.oneOf,
     properties = {},
     required = [],
     additionalProperties,
@@ -66,6 +81,7 @@ export const valuesOf = (schema: JsonSchema, schemas: Schemas): Arbitrary<unknow
     case "array":
       return fc.array(of(schema.items), { minLength: schema.minItems ?? 0, maxLength: 5 });
     case "object": {
+      if (oneOf.length > 0) return fc.oneof(...variantsOf(schema).map(of));
       const fields: Record<string, Arbitrary<unknown>> = Object.fromEntries(
         Object.entries(properties).map(([name, one]) => [name, of(one)]),
       );

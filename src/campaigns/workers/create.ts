@@ -1,7 +1,8 @@
 import { BadParametersException } from "../../errors.ts";
 import { fail } from "../../lib/check.ts";
 import { hex } from "../../lib/encoding.ts";
-import { asksFor } from "../asking.ts";
+import { defaultConcurrency, defaultRate } from "../options.ts";
+import { pollsFor } from "../polling.ts";
 import { ask, type CampaignPlan, type ShardNamespace, type Share } from "./rpc.ts";
 import { campaignOf, type ShardedCampaign } from "./sharded.ts";
 
@@ -20,8 +21,6 @@ const statusUrlOf = (url: string, id: string, shard: number): string => {
   return own.href;
 };
 
-const defaults = { rate: 1, concurrency: 10 } as const;
-
 /**
  * Divides a plan: pace, slots and calls a day are shared out, and nobody has to be asked on the way
  * of a call.
@@ -30,7 +29,7 @@ const defaults = { rate: 1, concurrency: 10 } as const;
  */
 export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readonly Share[] => {
   const { perDay, until, status_callback_url, ...rest } = plan;
-  const { rate = defaults.rate, concurrency = defaults.concurrency } = plan;
+  const { rate = defaultRate, concurrency = defaultConcurrency } = plan;
   const issues = Object.entries({ rate, concurrency, perDay }).flatMap(([param, value]) => {
     if (value === undefined) return [];
     // A text would be divided like a number, past whatever bound its caller has set to numbers.
@@ -49,7 +48,7 @@ export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readon
     status_callback_url: statusUrlOf(status_callback_url, id, shard),
     rate: part(rate, shard, shards),
     wholeRate: rate,
-    asksPerSecond: asksFor(concurrency) / shards,
+    pollsPerSecond: pollsFor(concurrency) / shards,
     concurrency: part(concurrency, shard, shards),
     ...(perDay !== undefined && { perDay: part(perDay, shard, shards) }),
     ...(until && { until: String(new Date(until).toJSON()) }),
@@ -62,7 +61,7 @@ const most = 256;
 /** Calls a second that one shard places easily: a platform lets it have six connections at a time. */
 const easily = 10;
 
-const shardsFor = ({ rate = 1 }: CampaignPlan): number =>
+const shardsFor = ({ rate = defaultRate }: CampaignPlan): number =>
   Math.min(most, Math.max(1, Math.ceil(rate / easily)));
 
 /**

@@ -1,12 +1,12 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
-import { fieldsOf } from "../../lib/check.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import type { AnswerName, CallInput, CallOutcome } from "../answers.ts";
 import type { UrlCheck } from "../check.ts";
-import type { Added, Contact, RefusedContact } from "../contacts.ts";
-import { states as contactStates, type Disposition, isDisposition } from "../disposition.ts";
-import type { EndedCalls, OpenCall } from "../ending.ts";
+import type { Added, Contact } from "../contacts.ts";
+import type { Disposition } from "../disposition.ts";
+import type { EndedCalls } from "../ending.ts";
 import { isLedgerReason, LedgerException } from "../errors.ts";
 import type { Figures } from "../figures.ts";
 import type { Result } from "../ledger.ts";
@@ -27,7 +27,7 @@ export type Share = Omit<CampaignPlan, "until"> & {
   /** Calls a second of all shards together: a carrier counts them all. */
   readonly wholeRate: number;
   /** How many calls are asked for in a second, at most. */
-  readonly asksPerSecond?: number | undefined;
+  readonly pollsPerSecond?: number | undefined;
   /** ISO 8601. */
   readonly until?: string | undefined;
 };
@@ -41,27 +41,6 @@ export interface Sample extends Progress {
 /** How many samples are returned at most; they are further apart in a longer campaign. */
 export const mostSamples = 300;
 
-/** What a shard can be asked for, and with what. */
-export interface Requests {
-  readonly open: Share;
-  readonly add: readonly Contact[];
-  readonly note: Received | CallInput | CallOutcome;
-  readonly callBack: CallBack;
-  readonly endCalls: null;
-  readonly pause: string | null;
-  readonly resume: null;
-  readonly cancel: null;
-  readonly block: readonly string[];
-  readonly unblock: Unblocking;
-  readonly erase: readonly string[];
-  readonly signedUrl: UrlCheck["param"];
-  readonly progress: null;
-  readonly history: null;
-  readonly answerNames: null;
-  readonly variableNames: null;
-  readonly figures: { readonly from?: number | undefined };
-}
-
 /** Who wants to be called, and when: a date as ISO 8601. */
 interface CallBack {
   readonly to_number: string;
@@ -74,209 +53,41 @@ interface Unblocking {
   readonly reason: string;
 }
 
+/** What a shard can be asked for, and what it answers: both are JSON. */
+export interface Requests {
+  readonly open: (share: Share) => null;
+  readonly add: (contacts: readonly Contact[]) => Added;
+  readonly note: (given: Received | CallInput | CallOutcome) => boolean;
+  readonly callBack: (wish: CallBack) => boolean;
+  readonly endCalls: (nothing: null) => EndedCalls;
+  readonly pause: (reason: string | null) => null;
+  readonly resume: (nothing: null) => null;
+  readonly cancel: (nothing: null) => null;
+  readonly block: (numbers: readonly string[]) => number;
+  readonly unblock: (unblocking: Unblocking) => number;
+  readonly erase: (numbers: readonly string[]) => number;
+  readonly signedUrl: (param: UrlCheck["param"]) => string;
+  readonly progress: (nothing: null) => Progress;
+  readonly history: (nothing: null) => readonly Sample[];
+  readonly answerNames: (nothing: null) => readonly AnswerName[];
+  readonly variableNames: (nothing: null) => readonly string[];
+  readonly figures: (options: { readonly from?: number | undefined }) => Figures;
+}
+
+export type Body<What extends keyof Requests> = Parameters<Requests[What]>[0];
+
+export type Answer<What extends keyof Requests> = ReturnType<Requests[What]>;
+
 /** What it answers in another way: a line of JSON for each. */
 interface Lines {
   readonly results: Result;
-  /** Rows of the audit log. */
-  readonly audit: Fields;
-}
-
-/** What it answers. */
-export interface Answers {
-  readonly open: null;
-  readonly add: Added;
-  readonly note: boolean;
-  readonly callBack: boolean;
-  readonly endCalls: EndedCalls;
-  readonly pause: null;
-  readonly resume: null;
-  readonly cancel: null;
-  readonly block: number;
-  readonly unblock: number;
-  readonly erase: number;
-  readonly signedUrl: string;
-  readonly progress: Progress;
-  readonly history: readonly Sample[];
-  readonly answerNames: readonly AnswerName[];
-  readonly variableNames: readonly string[];
-  readonly figures: Figures;
+  readonly audit: Row;
 }
 
 /** Which results are wanted: all, or those with one disposition. */
 export interface Wanted {
   readonly only?: Disposition | undefined;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isString = (value: unknown): value is string => typeof value === "string";
-
-const isNumber = (value: unknown): value is number => typeof value === "number";
-
-const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
-
-const isNull = (value: unknown): value is null => value === null;
-
-const isOptional =
-  <T>(is: (value: unknown) => value is T) =>
-  (value: unknown): value is T | undefined =>
-    value === undefined || is(value);
-
-const isListOf =
-  <T>(is: (value: unknown) => value is T) =>
-  (value: unknown): value is readonly T[] =>
-    Array.isArray(value) && value.every(is);
-
-const isRefused = (value: unknown): value is RefusedContact =>
-  isFields(value) && isNumber(value.line) && isString(value.reason);
-
-const isAdded = (value: unknown): value is Added =>
-  isFields(value) &&
-  isNumber(value.added) &&
-  isNumber(value.duplicate) &&
-  isListOf(isRefused)(value.refused);
-
-const states: readonly unknown[] = ["running", "paused", "canceled"];
-
-const isProgress = (value: unknown): value is Progress =>
-  isFields(value) &&
-  states.includes(value.state) &&
-  typeof value.done === "boolean" &&
-  isOptional(isString)(value.reason) &&
-  isOptional(isNumber)(value.callingSince) &&
-  isOptional(isNumber)(value.unclearUntil) &&
-  ["contacts", ...contactStates].every((name) => isNumber(value[name]));
-
-const isSample = (value: unknown): value is Sample =>
-  isProgress(value) && "at" in value && isNumber(value.at);
-
-const isResult = (value: unknown): value is Result =>
-  isFields(value) &&
-  isNumber(value.contact) &&
-  isString(value.to_number) &&
-  isNumber(value.attempts) &&
-  isOptional(isString)(value.id) &&
-  isOptional(isString)(value.reason) &&
-  isOptional(isString)(value.call_id) &&
-  isOptional(isNumber)(value.startedAt) &&
-  isOptional(isNumber)(value.endedAt) &&
-  isOptional(isNumber)(value.duration) &&
-  isOptional(isString)(value.answered_by) &&
-  isOptional(isString)(value.cost) &&
-  isOptional(isString)(value.currency) &&
-  isFields(value.answers) &&
-  isFields(value.variables) &&
-  (value.disposition === undefined ||
-    (isString(value.disposition) && isDisposition(value.disposition)));
-
-const isIssue = (value: unknown): value is ParameterIssue =>
-  isFields(value) && isString(value.param) && isString(value.message);
-
-const isShare = (value: unknown): value is Share =>
-  isFields(value) && isString(value.status_callback_url);
-
-const isNoted = (value: unknown): value is Received | CallInput | CallOutcome =>
-  isFields(value) &&
-  isFields(value.context) &&
-  (isFields(value.event) ||
-    (isFields(value.call) && isFields(value.answers)) ||
-    isString(value.outcome ?? ""));
-
-const isCallBack = (value: unknown): value is CallBack =>
-  isFields(value) && isString(value.to_number) && isString(value.at);
-
-const isUnblocking = (value: unknown): value is Unblocking =>
-  isFields(value) && isListOf(isString)(value.numbers) && isString(value.reason);
-
-const isOpenCall = (value: unknown): value is OpenCall =>
-  isFields(value) && isNumber(value.contact) && isString(value.to_number);
-
-const isEndedCalls = (value: unknown): value is EndedCalls =>
-  isFields(value) &&
-  isNumber(value.ended) &&
-  isListOf(isOpenCall)(value.failed) &&
-  isListOf(isOpenCall)(value.unclear);
-
-const isAnswerName = (value: unknown): value is AnswerName =>
-  isFields(value) && isString(value.name) && isNumber(value.at);
-
-const isFigures = (value: unknown): value is Figures =>
-  isFields(value) &&
-  isListOf(isFields)(value.quarters) &&
-  isListOf(isFields)(value.answers) &&
-  isFields(value.callBacks) &&
-  isListOf(isFields)(value.costs) &&
-  isListOf(isNumber)(value.attempts);
-
-const isContacts = (value: unknown): value is readonly Contact[] => Array.isArray(value);
-
-type Guards<Types> = { readonly [What in keyof Types]: (value: unknown) => value is Types[What] };
-
-const requests: Guards<Requests> = {
-  open: isShare,
-  add: isContacts,
-  note: isNoted,
-  callBack: isCallBack,
-  endCalls: isNull,
-  pause: (value): value is string | null => isNull(value) || isString(value),
-  resume: isNull,
-  cancel: isNull,
-  block: isListOf(isString),
-  unblock: isUnblocking,
-  erase: isListOf(isString),
-  signedUrl: (value): value is UrlCheck["param"] =>
-    value === "flow_url" || value === "status_callback_url",
-  progress: isNull,
-  history: isNull,
-  answerNames: isNull,
-  variableNames: isNull,
-  figures: (value): value is Requests["figures"] =>
-    isFields(value) && isOptional(isNumber)(value.from),
-};
-
-const answers: Guards<Answers> = {
-  open: isNull,
-  add: isAdded,
-  note: isBoolean,
-  callBack: isBoolean,
-  endCalls: isEndedCalls,
-  pause: isNull,
-  resume: isNull,
-  cancel: isNull,
-  block: isNumber,
-  unblock: isNumber,
-  erase: isNumber,
-  signedUrl: isString,
-  progress: isProgress,
-  history: isListOf(isSample),
-  answerNames: isListOf(isAnswerName),
-  variableNames: isListOf(isString),
-  figures: isFigures,
-};
-
-/** Whether a shard can be asked for it. */
-export const isRequest = (what: string): what is keyof Requests => Object.hasOwn(requests, what);
-
-/** @throws {TypeError} when a request's body is none of its kind */
-export const bodyOf = <What extends keyof Requests>(what: What, body: unknown): Requests[What] => {
-  const is: (value: unknown) => value is Requests[What] = requests[what];
-  if (is(body)) return body;
-  throw new TypeError(`The request "${what}" to a shard has another body than expected`);
-};
-
-/** Which results a request asks for. */
-export const wantedIn = (body: unknown): Disposition | undefined => {
-  const { only } = fieldsOf(body);
-  return isString(only) && isDisposition(only) ? only : undefined;
-};
-
-const isAuditRow = (value: unknown): value is Fields =>
-  isFields(value) && isNumber(value.at) && isString(value.event);
-
-const lineGuards: Guards<Lines> = { results: isResult, audit: isAuditRow };
 
 /** A way to one shard, as `get` of a namespace returns it. */
 export interface ShardStub {
@@ -301,6 +112,20 @@ export const refusalOf = (error: unknown): Response => {
   return Response.json({ reason: error.reason }, { status: 409 });
 };
 
+/** No host: a request that the Worker has forwarded has that of a caller's. */
+const origin = "https://shard";
+
+/** What a request asks for; `undefined` if the Worker has forwarded it: only this package's code may ask. */
+export const wantedIn = (request: Request): string | undefined => {
+  const url = new URL(request.url);
+  return url.origin === origin ? url.pathname.slice(1) : undefined;
+};
+
+const isIssue = (value: unknown): value is ParameterIssue => {
+  const { param, message } = fieldsOf(value);
+  return isText(param) && isText(message);
+};
+
 /**
  * Throws what a shard has thrown.
  *
@@ -308,11 +133,9 @@ export const refusalOf = (error: unknown): Response => {
  * @throws {LedgerException} when the ledger can't be used, or there is none
  */
 const rethrow = async (response: Response): Promise<never> => {
-  const body: unknown = await response.json();
-  if (isFields(body)) {
-    if (isListOf(isIssue)(body.issues)) throw new BadParametersException(body.issues);
-    if (isLedgerReason(body.reason)) throw new LedgerException(body.reason);
-  }
+  const { issues, reason } = fieldsOf(await response.json());
+  if (Array.isArray(issues) && issues.every(isIssue)) throw new BadParametersException(issues);
+  if (isLedgerReason(reason)) throw new LedgerException(reason);
   throw new Error(`A shard answered ${response.status}`);
 };
 
@@ -324,26 +147,17 @@ const send = async (
 ): Promise<Response> => {
   const stub = namespace.get(namespace.idFromName(name));
   const init = { method: "POST", body: JSON.stringify(body) };
-  const response = await stub.fetch(new Request(`https://shard/${what}`, init));
+  const response = await stub.fetch(new Request(`${origin}/${what}`, init));
   return response.ok ? response : rethrow(response);
 };
 
-/**
- * Asks a shard, and returns its answer.
- *
- * @throws {TypeError} when the answer is none of its kind: the shard runs other code
- */
+/** Asks a shard, and returns its answer. */
 export const ask = async <What extends keyof Requests>(
   namespace: ShardNamespace,
   name: string,
   what: What,
-  body: Requests[What],
-): Promise<Answers[What]> => {
-  const answer: unknown = await (await send(namespace, name, what, body)).json();
-  const is: (value: unknown) => value is Answers[What] = answers[what];
-  if (is(answer)) return answer;
-  throw new TypeError(`A shard answered "${what}" with something unexpected`);
-};
+  body: Body<What>,
+): Promise<Answer<What>> => (await send(namespace, name, what, body)).json();
 
 /** How many lines are written at once. */
 const page = 500;
@@ -379,7 +193,6 @@ export async function* askLines<What extends keyof Lines>(
   what: What,
   wanted: Wanted,
 ): AsyncGenerator<Lines[What], void> {
-  const is: (value: unknown) => value is Lines[What] = lineGuards[what];
   const { body } = await send(namespace, name, what, wanted);
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
   try {
@@ -388,11 +201,7 @@ export async function* askLines<What extends keyof Lines>(
       if (done) return;
       const lines = (kept + value).split("\n");
       kept = lines.pop() ?? "";
-      for (const line of lines) {
-        const row: unknown = JSON.parse(line);
-        if (!is(row)) throw new TypeError(`A shard sent a line that is none of ${what}`);
-        yield row;
-      }
+      for (const line of lines) yield JSON.parse(line);
     }
   } finally {
     await reader?.cancel();

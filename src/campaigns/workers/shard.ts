@@ -2,24 +2,25 @@ import { answerNamesIn } from "../answers.ts";
 import { signedUrl } from "../check.ts";
 import { byState } from "../disposition.ts";
 import { unblock } from "../do-not-call.ts";
+import { type Opened, open } from "../engine.ts";
 import { LedgerException } from "../errors.ts";
 import { figuresOf } from "../figures.ts";
 import { isEnd } from "../notifications.ts";
-import { type Opened, open } from "../opened.ts";
 import { type CampaignOptions, warningsOf } from "../options.ts";
 import { isDone, type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
 import { auditRows, factOf, prepareTables, setFact } from "../tables.ts";
+import { type LastWork, loop } from "../wake-up.ts";
 import {
-  type Answers,
-  bodyOf,
-  isRequest,
+  type Answer,
+  type Body,
   linesOf,
   mostSamples,
   type Requests,
   refusalOf,
   type Sample,
   type Share,
+  type Wanted,
   wantedIn,
 } from "./rpc.ts";
 
@@ -103,10 +104,11 @@ const historyOf = (sql: Sql): readonly Sample[] => {
 export type ShardOptions = Pick<CampaignOptions, "secret" | "create" | "get" | "end" | "service">;
 
 type Handlers = {
-  readonly [What in keyof Requests]: (
-    body: Requests[What],
-  ) => Answers[What] | Promise<Answers[What]>;
+  readonly [What in keyof Requests]: (body: Body<What>) => Answer<What> | Promise<Answer<What>>;
 };
+
+const isRequest = (handlers: Handlers, what: string): what is keyof Handlers =>
+  Object.hasOwn(handlers, what);
 
 /** The share that the object keeps, if it has one. */
 const shareIn = (sql: Sql): Share | undefined => {
@@ -184,16 +186,18 @@ export class CampaignShard {
     });
   }
 
-  /** Answers the Worker. */
+  /** Answers `createCampaign`, `campaignOf` and `statusHandler`; a request that the Worker has forwarded gets a 404. */
   async fetch(request: Request): Promise<Response> {
-    const what = new URL(request.url).pathname.slice(1);
-    const body: unknown = await request.json();
+    const what = wantedIn(request);
+    if (what === undefined) return new Response(null, { status: 404 });
+    const body = await request.json();
     try {
       if (what === "results") {
-        return new Response(linesOf(this.#campaign.results(), wantedIn(body)));
+        const { only }: Wanted = body;
+        return new Response(linesOf(this.#campaign.results(), only));
       }
       if (what === "audit") return new Response(linesOf(this.#read(auditRows)));
-      if (!isRequest(what)) return new Response(null, { status: 404 });
+      if (!isRequest(this.#handlers, what)) return Response.json({}, { status: 404 });
       return Response.json(await this.#answer(what, body));
     } catch (error) {
       return refusalOf(error);
@@ -207,10 +211,10 @@ export class CampaignShard {
     const { wakeUp } = opened.dialer;
     this.#isAwake = true;
     try {
-      const { wake, seen } = await this.#attend(opened);
+      const { at, seen } = await this.#attend(opened);
       // From here on whatever happens sets the alarm itself; what happened meanwhile is due now.
       this.#isAwake = false;
-      const next = wakeUp.count === seen ? wake : Date.now();
+      const next = wakeUp.count === seen ? at : Date.now();
       await (next === undefined ? this.#storage.deleteAlarm() : this.#storage.setAlarm(next));
     } finally {
       this.#isAwake = false;
@@ -222,28 +226,26 @@ export class CampaignShard {
    *
    * @returns when to come back, in milliseconds since 1970, by the announcements seen so far
    */
-  async #attend({
-    campaign,
-    dialer,
-  }: Opened): Promise<{ readonly wake: number | undefined; readonly seen: number }> {
+  async #attend({ campaign, dialer, settings }: Opened): Promise<LastWork> {
     const { wakeUp } = dialer;
-    const end = Date.now() + longestAlarm;
+    const { clock } = settings;
+    const end = clock() + longestAlarm;
     const before = this.#requests;
-    await this.#storage.setAlarm(Date.now() + backAfter);
-    for (;;) {
-      const seen = wakeUp.count;
-      const wake = await campaign.step();
-      sample(this.#sql, campaign.progress, Date.now());
-      const now = Date.now();
-      if (now >= end || this.#requests - before >= mostInAlarm) {
-        // The platform drops what is under way once an alarm has ended.
-        await campaign.idle();
-        return { wake: Date.now(), seen };
-      }
+    await this.#storage.setAlarm(clock() + backAfter);
+    const step = async (): Promise<number | undefined> => {
+      const at = await campaign.step();
+      sample(this.#sql, campaign.progress, clock());
+      return at;
+    };
+    const isSpent = (): boolean => clock() >= end || this.#requests - before >= mostInAlarm;
+    const last = await loop({ wakeUp, clock }, step, ({ at = end + nap, seen }) => {
       const isIdle = dialer.underWay === 0 && wakeUp.count === seen;
-      if (isIdle && (wake === undefined || wake > now + nap)) return { wake, seen };
-      await wakeUp.sleep(seen, Math.min(wake ?? end, end) - now);
-    }
+      return isSpent() || (isIdle && at > clock() + nap);
+    });
+    if (!isSpent()) return last;
+    // The platform drops what is under way once an alarm has ended.
+    await campaign.idle();
+    return { ...last, at: clock() };
   }
 
   readonly #handlers: Handlers = {
@@ -269,7 +271,7 @@ export class CampaignShard {
       if (hasEnded) sample(this.#sql, campaign.progress, Date.now());
       // A slot is free and somebody waits for it, another attempt follows, or a call is to be ended whose id has come.
       const isDue = (hasEnded && waiting > 0) || waiting > before || dialer.ending.count > 0;
-      await this.#wake(isDue ? Date.now() : dialer.nextAsk);
+      await this.#wake(isDue ? Date.now() : dialer.nextPoll);
       return isOurs;
     },
     callBack: ({ to_number, at }) => this.#change((campaign) => campaign.callBack(to_number, at)),
@@ -294,7 +296,7 @@ export class CampaignShard {
     block: (numbers) => this.#change((campaign) => campaign.block(numbers)),
     unblock: async ({ numbers, reason }) => {
       const { dialer, settings } = this.#whole;
-      const removed = await unblock(this.#sql, numbers, reason, settings.secret);
+      const removed = await unblock(this.#sql, numbers, reason, settings);
       dialer.wakeUp.announce();
       await this.#wake();
       return removed;
@@ -308,8 +310,8 @@ export class CampaignShard {
     figures: ({ from }) => this.#read((sql) => figuresOf(sql, from)),
   };
 
-  async #answer<What extends keyof Requests>(what: What, body: unknown): Promise<Answers[What]> {
-    return this.#handlers[what](bodyOf(what, body));
+  async #answer<What extends keyof Requests>(what: What, body: Body<What>): Promise<Answer<What>> {
+    return this.#handlers[what](body);
   }
 
   /** @throws {LedgerException} when there is none, or it can't be used */
@@ -331,7 +333,7 @@ export class CampaignShard {
 
   /** @throws {BadParametersException} when the share breaks a rule */
   async #open(share: Share): Promise<Opened["campaign"]> {
-    const { id, until, wholeRate, asksPerSecond, ...rest } = share;
+    const { id, until, wholeRate, pollsPerSecond, ...rest } = share;
     const { create, get, end, ...own } = this.#options;
     const counting =
       <Args extends readonly unknown[], T>(request: (...args: Args) => T) =>
@@ -347,7 +349,7 @@ export class CampaignShard {
       ...(get && { get: counting(get) }),
       ...(end && { end: counting(end) }),
     };
-    const shard = { id, wholeRate, asksPerSecond, mostRequests };
+    const shard = { id, wholeRate, pollsPerSecond, mostRequests };
     this.#opened = await open(this.#sql, options, prepareTables, shard);
     prepareHistory(this.#sql);
     return this.#opened.campaign;

@@ -13,9 +13,10 @@ import type { Result } from "../ledger.ts";
 import { countsOf, type Progress } from "../progress.ts";
 import { type AuditEntry, auditEntryOf } from "../tables.ts";
 import {
-  type Answers,
+  type Answer,
   ask,
   askLines,
+  type Body,
   mostSamples,
   type Requests,
   type Sample,
@@ -256,12 +257,12 @@ const shardedCampaign = (
   const atShard = <What extends keyof Requests>(
     shard: number,
     what: What,
-    body: Requests[What],
-  ): Promise<Answers[What]> => ask(namespace, `${id}/${shard}`, what, body);
+    body: Body<What>,
+  ): Promise<Answer<What>> => ask(namespace, `${id}/${shard}`, what, body);
   const all = <What extends keyof Requests>(
     what: What,
-    body: Requests[What],
-  ): Promise<readonly Answers[What][]> =>
+    body: Body<What>,
+  ): Promise<readonly Answer<What>[]> =>
     Promise.all(names.map((name) => ask(namespace, name, what, body)));
   const each = async (
     numbers: string | Iterable<string>,

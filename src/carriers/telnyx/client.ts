@@ -1,6 +1,7 @@
 import { custom } from "valibot";
 import { carrierHead, carrierSettings } from "../../calls/carrier.ts";
 import type { CallParams } from "../../calls/params.ts";
+import type { EncodeFlow } from "../../flows/flow-in-request.ts";
 import type { EncodedCall } from "../../http/post.ts";
 import type { Head } from "../../http/response.ts";
 import { fail, fieldsOf, isFunction, isKey } from "../../lib/check.ts";
@@ -76,20 +77,27 @@ const seconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
 
 /** The body of Telnyx's request. JSON leaves out what is undefined. */
-const bodyFor = (params: CallParams, options: TelnyxSettings): string => {
-  for (const param of ["flow_url", "status_callback_url"] as const) {
-    if (params[param].length > maxUrl) fail(param, `must be at most ${maxUrl} characters`);
+const bodyFor = (
+  params: CallParams,
+  options: TelnyxSettings,
+  encodeFlow: EncodeFlow<string>,
+): string => {
+  const { flow_url, status_callback_url } = params;
+  for (const [param, url = ""] of Object.entries({ flow_url, status_callback_url })) {
+    if (url.length > maxUrl) fail(param, `must be at most ${maxUrl} characters`);
   }
   return JSON.stringify({
     From: params.from_number,
     To: params.to_number,
-    Url: params.flow_url,
-    Method: "POST",
-    // Its name in older versions of this request.
-    UrlMethod: "POST",
-    StatusCallback: params.status_callback_url,
-    StatusCallbackMethod: "POST",
-    StatusCallbackEvent: statusEvents,
+    ...(flow_url === undefined
+      ? { Texml: encodeFlow(params) }
+      : // UrlMethod is its name in older versions of this request.
+        { Url: flow_url, Method: "POST", UrlMethod: "POST" }),
+    ...(status_callback_url !== undefined && {
+      StatusCallback: status_callback_url,
+      StatusCallbackMethod: "POST",
+      StatusCallbackEvent: statusEvents,
+    }),
     Timeout: seconds(options.ringTimeout),
     TimeLimit: seconds(options.timeLimit),
     Record: params.record,
@@ -99,14 +107,17 @@ const bodyFor = (params: CallParams, options: TelnyxSettings): string => {
 };
 
 /** How calls are placed with Telnyx. */
-export const clientSide = (options: TelnyxSettings): CarrierClient => ({
+export const clientSide = (
+  options: TelnyxSettings,
+  encodeFlow: EncodeFlow<string>,
+): CarrierClient => ({
   settings: carrierSettings({ apiKey, baseUrl: "https://api.telnyx.com" }),
   encodeCall: (params, baseUrl, key): EncodedCall => {
     if (!isToken(key)) fail("apiKey", keyRule);
     return {
       url: baseUrl.replace(/\/+$/, "") + callPath(options.applicationId),
       headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
-      body: bodyFor(params, options),
+      body: bodyFor(params, options, encodeFlow),
       headOf,
     };
   },

@@ -10,6 +10,7 @@
  * @module
  */
 
+import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
 import { applicationSide } from "./application.ts";
@@ -23,15 +24,16 @@ import {
   type TelnyxOptions,
   type TelnyxSettings,
 } from "./options.ts";
+import { texmlEncoder } from "./texml.ts";
 
 export type { PublicKey } from "./application.ts";
 export type { TelnyxCallsOptions, TelnyxOptions } from "./options.ts";
 
-const callSide = (settings: TelnyxSettings): CallService => ({
+const callSide = (settings: TelnyxSettings, encodeFlow: EncodeFlow<string>): CallService => ({
   name: "telnyx",
   account: settings.applicationId,
   callsPerSecond: settings.callsPerSecond,
-  client: clientSide(settings),
+  client: clientSide(settings, encodeFlow),
 });
 
 /**
@@ -66,7 +68,7 @@ export const telnyx = (options: TelnyxOptions): Service => {
   const { accountSid, others } = accountOf(() => options);
   const settings = settingsOf(() => others);
   return {
-    ...callSide(settings),
+    ...callSide(settings, texmlEncoder(settings.machineDetection)),
     live: liveSide(accountSid),
     application: applicationSide(settings),
     media: mediaSide(),
@@ -92,4 +94,7 @@ export const telnyx = (options: TelnyxOptions): Service => {
  * @see docs/telnyx.md
  */
 export const telnyxCalls = (options: TelnyxCallsOptions): CallService =>
-  callSide(settingsOf(() => options));
+  callSide(
+    settingsOf(() => options),
+    noFlowEncoder("telnyx"),
+  );

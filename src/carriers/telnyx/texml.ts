@@ -1,4 +1,5 @@
 import type { AnyAction } from "../../flows/actions.ts";
+import { type EncodeFlow, flowEncoder } from "../../flows/flow-in-request.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
 import { fail, isRecord, isText } from "../../lib/check.ts";
 import { type Dialect, documentOf } from "../xml/verbs.ts";
@@ -62,3 +63,15 @@ export const texmlOf = (
   const field = templateIn(action) ?? (xml.includes(template) ? "flow_url" : undefined);
   return field ? fail(field, `must be without ${template}, which Telnyx fills in`) : xml;
 };
+
+/**
+ * How a call's flow becomes TeXML in its request, for which Telnyx documents no limit of its own. Until a greeting is over,
+ * the call waits for it with the flow there, too.
+ *
+ * @see https://developers.telnyx.com/api-reference/texml-rest-commands/create-a-connection-scoped-texml-call
+ */
+export const texmlEncoder = (machineDetection: string | undefined): EncodeFlow<string> =>
+  flowEncoder(
+    (action, { from_number: callerId }) => texmlOf(action, { callerId }),
+    /^(detect|Enable)$/.exec(machineDetection ?? "")?.[0],
+  );

@@ -1,6 +1,7 @@
 import { custom } from "valibot";
 import { carrierHead, carrierSettings } from "../../calls/carrier.ts";
 import type { CallParams } from "../../calls/params.ts";
+import type { EncodeFlow } from "../../flows/flow-in-request.ts";
 import type { EncodedCall } from "../../http/post.ts";
 import { fail, fieldsOf, isFunction, isKey } from "../../lib/check.ts";
 import type { ApiKey, CarrierClient } from "../../options.ts";
@@ -57,24 +58,37 @@ const detectionOf = ({ machineDetection }: TwilioSettings): string | undefined =
 const seconds = (milliseconds: number | undefined): string | undefined =>
   milliseconds === undefined ? undefined : String(milliseconds / 1000);
 
-/** The fields of Twilio's request, in the order of its own client. */
-const fieldsFor = (params: CallParams, options: TwilioSettings): string => {
-  const { status_callback_url: status, record } = params;
-  if (/^[^/]*\/\/[^/?#]*_/.test(status)) {
+/** The fields about notifications. */
+const statusFields = (url: string | undefined): readonly (readonly [string, string])[] => {
+  if (url === undefined) return [];
+  if (/^[^/]*\/\/[^/?#]*_/.test(url)) {
     fail("status_callback_url", "must be without an underscore in its host");
   }
+  return [
+    ["StatusCallback", url.includes("#") ? url : url + redelivery],
+    ...statusEvents.map((event) => ["StatusCallbackEvent", event] as const),
+    ["StatusCallbackMethod", "POST"],
+  ];
+};
+
+/** The fields of Twilio's request, in the order of its own client. */
+const fieldsFor = (
+  params: CallParams,
+  options: TwilioSettings,
+  encodeFlow: EncodeFlow<string>,
+): string => {
+  const { record, flow_url } = params;
   const fields: readonly (readonly [name: string, value: string | undefined])[] = [
     ["To", params.to_number],
     ["From", params.from_number],
-    ["Method", "POST"],
-    ["StatusCallback", status.includes("#") ? status : status + redelivery],
-    ...statusEvents.map((event) => ["StatusCallbackEvent", event] as const),
-    ["StatusCallbackMethod", "POST"],
+    ["Method", flow_url && "POST"],
+    ...statusFields(params.status_callback_url),
     ["Timeout", seconds(options.ringTimeout)],
     ["Record", record?.toString()],
     ["MachineDetection", detectionOf(options)],
     ["TimeLimit", seconds(options.timeLimit)],
-    ["Url", params.flow_url],
+    ["Url", flow_url],
+    ["Twiml", encodeFlow(params)],
   ];
   const given = fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   // As Twilio's own client spells them.
@@ -86,7 +100,10 @@ export const hostOf = ({ edge, region = edge && "us1" }: TwilioSettings): string
   ["api", edge, region, "twilio.com"].filter(Boolean).join(".");
 
 /** How calls are placed with Twilio. */
-export const clientSide = (options: TwilioSettings): CarrierClient => {
+export const clientSide = (
+  options: TwilioSettings,
+  encodeFlow: EncodeFlow<string>,
+): CarrierClient => {
   const { accountSid, apiKeySid = accountSid } = options;
   return {
     settings: carrierSettings({ apiKey, baseUrl: `https://${hostOf(options)}` }),
@@ -99,7 +116,7 @@ export const clientSide = (options: TwilioSettings): CarrierClient => {
           Authorization: `Basic ${basic}`,
           "Content-Type": "application/x-www-form-urlencoded",
         },
-        body: fieldsFor(params, options),
+        body: fieldsFor(params, options, encodeFlow),
         secrets: [basic],
         headOf,
       };

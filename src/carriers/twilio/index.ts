@@ -10,6 +10,7 @@
  * @module
  */
 
+import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
 import { applicationSide } from "./application.ts";
@@ -17,6 +18,7 @@ import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
 import { settingsOf, type TwilioOptions, type TwilioSettings } from "./options.ts";
+import { twimlEncoder } from "./twiml.ts";
 
 export type { AuthToken } from "./application.ts";
 export type { TwilioOptions } from "./options.ts";
@@ -52,18 +54,18 @@ export type { TwilioOptions } from "./options.ts";
 export const twilio = (options: TwilioOptions): Service => {
   const settings = settingsOf(() => options);
   return {
-    ...callSide(settings),
+    ...callSide(settings, twimlEncoder(settings.machineDetection)),
     live: liveSide(settings),
     application: applicationSide(settings),
     media: mediaSide(),
   };
 };
 
-const callSide = (settings: TwilioSettings): CallService => ({
+const callSide = (settings: TwilioSettings, encodeFlow: EncodeFlow<string>): CallService => ({
   name: "twilio",
   account: settings.accountSid,
   callsPerSecond: settings.callsPerSecond,
-  client: clientSide(settings),
+  client: clientSide(settings, encodeFlow),
 });
 
 /**
@@ -85,4 +87,7 @@ const callSide = (settings: TwilioSettings): CallService => ({
  * @see docs/twilio.md
  */
 export const twilioCalls = (options: TwilioOptions): CallService =>
-  callSide(settingsOf(() => options));
+  callSide(
+    settingsOf(() => options),
+    noFlowEncoder("twilio"),
+  );

@@ -1,6 +1,7 @@
 import { custom } from "valibot";
 import { carrierHead, carrierSettings } from "../../calls/carrier.ts";
 import type { CallParams } from "../../calls/params.ts";
+import type { EncodeFlow } from "../../flows/flow-in-request.ts";
 import type { EncodedCall } from "../../http/post.ts";
 import { fail, fieldsOf, isFunction } from "../../lib/check.ts";
 import type { ApiKey, CarrierClient } from "../../options.ts";
@@ -54,19 +55,27 @@ const seconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
 
 /** The body of Vonage's request, in the order of its own client. JSON leaves out what is undefined. */
-const bodyFor = (params: CallParams, options: VonageSettings): string => {
+const bodyFor = (
+  params: CallParams,
+  options: VonageSettings,
+  encodeFlow: EncodeFlow<object>,
+): string => {
   if (params.record) {
     fail("record", "must be left out: Vonage records by an action, stream(url, { record: true })");
   }
   const { machineDetection } = options;
+  const { flow_url, status_callback_url } = params;
   const phone = (number: string) => ({ type: "phone", number: digitsOf(number) });
   return JSON.stringify({
     to: [phone(params.to_number)],
     from: phone(params.from_number),
-    answer_url: [params.flow_url],
-    answer_method: "POST",
-    event_url: [params.status_callback_url],
-    event_method: "POST",
+    ...(flow_url === undefined
+      ? { ncco: encodeFlow(params) }
+      : { answer_url: [flow_url], answer_method: "POST" }),
+    ...(status_callback_url !== undefined && {
+      event_url: [status_callback_url],
+      event_method: "POST",
+    }),
     ringing_timer: seconds(options.ringTimeout),
     length_timer: seconds(options.timeLimit),
     ...(machineDetection === "message"
@@ -79,7 +88,10 @@ const bodyFor = (params: CallParams, options: VonageSettings): string => {
 const signaturePart = 48;
 
 /** How calls are placed with Vonage. */
-export const clientSide = (options: VonageSettings): CarrierClient => {
+export const clientSide = (
+  options: VonageSettings,
+  encodeFlow: EncodeFlow<object>,
+): CarrierClient => {
   const { applicationId, region } = options;
   const host = region ? `api-${region}.vonage.com` : "api.nexmo.com";
   const makeToken = tokenMaker(applicationId);
@@ -88,7 +100,7 @@ export const clientSide = (options: VonageSettings): CarrierClient => {
     // A PEM itself is no legal header value, as every key must be.
     keyOf: onOneLine,
     encodeCall: async (params, baseUrl, key): Promise<EncodedCall> => {
-      const body = bodyFor(params, options);
+      const body = bodyFor(params, options, encodeFlow);
       // Web Crypto's own error may quote the key.
       const token = await makeToken(key).catch(() => fail("apiKey", keyRule));
       return {

@@ -10,22 +10,24 @@
  * @module
  */
 
+import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
+import { nccoEncoder } from "./ncco.ts";
 import { settingsOf, type VonageOptions, type VonageSettings } from "./options.ts";
 
 export type { SignatureSecret } from "./application.ts";
 export type { VonageOptions } from "./options.ts";
 
-const callSide = (settings: VonageSettings): CallService => ({
+const callSide = (settings: VonageSettings, encodeFlow: EncodeFlow<object>): CallService => ({
   name: "vonage",
   account: settings.applicationId,
   callsPerSecond: settings.callsPerSecond,
-  client: clientSide(settings),
+  client: clientSide(settings, encodeFlow),
 });
 
 /**
@@ -66,7 +68,7 @@ const callSide = (settings: VonageSettings): CallService => ({
 export const vonage = (options: VonageOptions): Service => {
   const settings = settingsOf(() => options);
   return {
-    ...callSide(settings),
+    ...callSide(settings, nccoEncoder(settings.machineDetection)),
     live: liveSide(),
     application: applicationSide(settings),
     media: mediaSide(settings.applicationId),
@@ -93,4 +95,7 @@ export const vonage = (options: VonageOptions): Service => {
  * @see docs/vonage.md
  */
 export const vonageCalls = (options: VonageOptions): CallService =>
-  callSide(settingsOf(() => options));
+  callSide(
+    settingsOf(() => options),
+    noFlowEncoder("vonage"),
+  );

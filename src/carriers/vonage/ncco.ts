@@ -1,4 +1,6 @@
+import type { CallParams } from "../../calls/params.ts";
 import type { AnyAction, Dial, Play, Stream } from "../../flows/actions.ts";
+import { type EncodeFlow, flowEncoder } from "../../flows/flow-in-request.ts";
 import type { Prompt } from "../../flows/prompts.ts";
 import type { FlowRequest } from "../../flows/request.ts";
 import type { Gather, Say } from "../../flows/say.ts";
@@ -173,3 +175,34 @@ export const nccoOf = (
       return gather(action);
   }
 };
+
+/** Ends a call whose NCCO is in its request: an empty one may count as none. */
+const atOnce: readonly Instruction[] = [{ action: "wait", timeout: 0.1 }];
+
+const inRequest = (
+  action: AnyAction,
+  { from_number, to_number }: CallParams,
+): readonly Instruction[] => {
+  const { action: name, flow_url }: { action: string; flow_url?: string | undefined } = action;
+  if (name === "dial" || name === "stream") {
+    const rule = `must not be a ${name} on Vonage, which needs the id of the call`;
+    fail("flow", `${rule}: give flow_url, where flowHandler decides`);
+  }
+  if (flow_url !== undefined) {
+    const rule = "must be without flow_url on Vonage, which needs the id of the call there";
+    fail("flow", `${rule}: give flow_url to create, in the place of flow`);
+  }
+  const ncco = nccoOf(action, { call_id: "", from_number, to_number }, undefined);
+  return ncco.length > 0 ? ncco : atOnce;
+};
+
+/**
+ * How a call's flow becomes an NCCO in its request, for which Vonage documents no limit of its own: ten prompts of 1,500
+ * characters are below the 64 KiB of any other. The flow has run before a machine is found out.
+ *
+ * @see https://developer.vonage.com/en/api/voice
+ */
+export const nccoEncoder = (
+  machineDetection: string | undefined,
+): EncodeFlow<readonly Instruction[]> =>
+  flowEncoder(inRequest, /^(detect|message|continue)$/.exec(machineDetection ?? "")?.[0]);

@@ -9,6 +9,7 @@ import {
   openCampaign,
   type Progress,
 } from "../../campaigns/index.ts";
+import { defaultConcurrency } from "../../campaigns/options.ts";
 import { BadParametersException, Client, isException } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
 import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
@@ -192,7 +193,7 @@ const callContacts = async (
   { flags, terminal, signal }: Invoked,
 ): Promise<{ readonly progress: Progress; readonly interrupted: boolean }> => {
   const { rate: fullRate } = campaign;
-  const concurrency = Number(flags.concurrency ?? 10);
+  const concurrency = Number(flags.concurrency ?? defaultConcurrency);
   const speed = new Speed();
   let watch: Watch | undefined;
   let isOver = false;

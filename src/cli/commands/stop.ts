@@ -1,4 +1,5 @@
 import { end } from "../../calls/end.ts";
+import { get } from "../../calls/get.ts";
 import type {
   CampaignOptions,
   EndedCalls,
@@ -28,16 +29,16 @@ const flags = {
   json: { type: "boolean", help: "one line of JSON; errors too, on stderr" },
 } as const;
 
-/** How a call is ended from here, or why it can't be. */
+/** How a call is ended and read from here, or why it can't be. */
 type Ender =
-  | { readonly end: CampaignOptions["end"]; readonly why?: undefined }
-  | { readonly end?: undefined; readonly why: string };
+  | { readonly live: Pick<CampaignOptions, "end" | "get">; readonly why?: undefined }
+  | { readonly live?: undefined; readonly why: string };
 
 /** A list can be stopped without an account, too: then the process that dials ends the calls. */
 const enderOf = async (given: Values<typeof flags>, env: Environment): Promise<Ender> => {
   try {
     const options = await liveOptionsOf(given, env);
-    return { end: (id) => end(id, options) };
+    return { live: { end: (id) => end(id, options), get: (id) => get(id, options) } };
   } catch (error) {
     const failure = liveFailure(error);
     if (failure instanceof Failure) return { why: failure.message };
@@ -80,12 +81,12 @@ const hangUpLines = (
 /** Stops a campaign and has its live calls ended. */
 const hangUp = async (
   ledger: OpenedLedger,
-  { end: endCall, why }: Ender,
+  { live, why }: Ender,
   idle: string | undefined,
   terminal: Terminal,
   json: boolean,
 ): Promise<Exit> => {
-  const result = await ledger.endCalls(endCall ? { end: endCall } : {});
+  const result = await ledger.endCalls(live);
   if (json)
     await terminal.print(jsonLine({ stopped: true, ...result, ...(idle && { idle }) }) ?? "{}");
   else for (const line of hangUpLines(result, idle)) await terminal.print(line);

@@ -14,7 +14,7 @@ const mostLooks = 60;
 /** Most lines that an error names. */
 const mostLines = 20;
 
-/** How many lines are read before others have their turn: numbers with separators take 50 ms. */
+/** How many lines are read before other work goes on: numbers with separators take 50 ms. */
 const page = 1_000;
 
 /** The lines of a text, one after the other. */

@@ -8,7 +8,7 @@ import type { DialValues } from "./options.ts";
 
 const lineFeed = 10;
 
-/** Drops what a full disk has taken of a text: a part of a number is none, or somebody else's. */
+/** Drops a truncated last line: part of a number may be another number. */
 const dropPart = async (file: FileHandle, size: number, text: Buffer): Promise<void> => {
   const part = Buffer.alloc(text.length + 1);
   const { bytesRead } = await file.read(part, 0, part.length, size);

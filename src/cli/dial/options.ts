@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { Secret } from "../../callbacks/index.ts";
+import { settingsOf } from "../../campaigns/engine.ts";
 import type { CampaignOptions, Script, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
-import { settingsOf } from "../../campaigns/opened.ts";
 import type { MachineDetection } from "../../carriers/carrier.ts";
 import type { Service } from "../../service.ts";
 import { carrierFlags, detectionFlag, detectionOf, keyOf } from "../carrier.ts";

@@ -13,7 +13,7 @@ import type { RedirectedCall, Service } from "../../service.ts";
 import { type ScriptList, scriptedOptions } from "../script.ts";
 
 /** What of a campaign its requests need. */
-export type CalledList = Pick<
+type CalledList = Pick<
   Campaign,
   "note" | "contact" | "block" | "callBack" | "cancel" | "pause" | "samePerson"
 >;

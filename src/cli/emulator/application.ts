@@ -1,10 +1,10 @@
 import { request as requestByHttp } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
+import type { CallFacts } from "../../emulator/history.ts";
 import { bytesOf, tone } from "../../emulator/recording/track.ts";
 import { wavHead } from "../../emulator/recording/wav.ts";
 import type { CarrierWebhooks } from "../../flows/webhooks.ts";
-import type { CallParams } from "../../index.ts";
 import type { ScriptedFlow } from "./script.ts";
 
 /** How the emulator reaches an application. */
@@ -139,7 +139,7 @@ export const sampleCall = (
   origin: string,
   from_number: string,
   application: string | undefined,
-): Omit<CallParams, "to_number"> => {
+): Pick<CallFacts, "from_number" | "flow_url" | "status_callback_url"> => {
   const base = application ?? `${origin}/sample`;
   return { from_number, flow_url: `${base}/flow`, status_callback_url: `${base}/status` };
 };

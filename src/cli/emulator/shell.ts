@@ -94,6 +94,6 @@ export const callCommand = (
     callback: call.status_callback_url,
     ...(detectsMachines && { "machine-detection": "message" }),
   };
-  const given = Object.entries(flags).map(([name, value]) => ` --${name} ${quote(value)}`);
+  const given = Object.entries(flags).map(([name, value = ""]) => ` --${name} ${quote(value)}`);
   return `${setVariable("OUTDIAL_API_KEY", quote(onOneLine(apiKey)))}outdial call${given.join("")}`;
 };

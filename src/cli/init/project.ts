@@ -18,8 +18,8 @@ import readme from "../templates/readme.md?text";
 import tsconfig from "../templates/tsconfig.json?text";
 import workerManifest from "../templates/worker.json?text";
 import worker from "../templates/worker.ts?text";
-import { appWith, emulatorWith, settingsWith, testWith } from "./services.ts";
 import { type Source, specOf } from "./source.ts";
+import { type Filling, filled, fillingOf, withValues } from "./template.ts";
 
 /** A command for the terminal, and what it does. */
 type Step = readonly [command: string, explanation?: string];
@@ -34,8 +34,8 @@ interface Target {
   readonly about: string;
   /** What stands below the application in app.ts, and makes it run here. */
   readonly server: string;
-  /** The entry that has the client, unless it is the first one. */
-  readonly entry?: "outdial/fetch";
+  /** Whether the client is that of `outdial/fetch`: size and start-up time count. */
+  readonly light?: boolean;
   /** What `tsc` checks the types by, in tsconfig.json. */
   readonly tsconfig?: string;
   /** Installs the packages. */
@@ -77,8 +77,7 @@ export const targets = {
     server: worker,
     // The test runs on Node, and the application has the globals of Workers.
     tsconfig: tsconfig.replace('"node"', '"@cloudflare/workers-types", "node"'),
-    // Size and start-up time count.
-    entry: "outdial/fetch",
+    light: true,
     install: "npm install",
     test: "npm test",
     next: locally("npm run", "npm start"),
@@ -209,14 +208,10 @@ export const nameOf = (folder: string): string => {
 const importLine = /^import .+\n/gm;
 
 /** The application and its server as one file, their imports at its top. */
-const joined = ({ server, entry }: Target, service: ProjectService | undefined): string => {
+const joined = ({ server }: Target, filling: Filling): string => {
   const imports = server.match(importLine) ?? [];
   const own = imports.filter((line) => !line.includes('"./app.ts"')).join("");
-  const application = (service ? appWith(app, service) : app).replace(
-    'from "outdial";',
-    `from "${entry ?? "outdial"}";`,
-  );
-  return `${own}${application}${server.replace(importLine, "")}`;
+  return `${own}${filled(app, filling)}${server.replace(importLine, "")}`;
 };
 
 /** The steps of the workflow in README that come after the checkout. */
@@ -276,7 +271,7 @@ const readmeOf = (
     commands: list(stepsOf(target, source)),
     ci: workflowSteps(target, source),
   };
-  const text = readme.replace(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole);
+  const text = withValues(readme, values);
   return source.kind === "file" ? text + onlyHere(target, source) : text;
 };
 
@@ -286,14 +281,16 @@ const manifestOf = (
   source: Source,
   service: ProjectService | undefined,
 ): string => {
-  const { manifest, text: own }: Target = targets[target];
-  const text = service ? emulatorWith(own, service) : own;
-  if (manifest === "deno.json") {
-    if (source.kind === "registry") return text.replaceAll("@*", `@${source.range}`);
+  const { manifest, text: template }: Target = targets[target];
+  const text = withValues(template, {
+    name,
+    flags: service ? ` --service ${service.name} --account ${service.account}` : "",
+    range: source.kind === "registry" ? source.range : "*",
     // Deno takes from node_modules what npm has installed there.
-    return text.replace('"nodeModulesDir": "auto"', '"nodeModulesDir": "manual"');
-  }
-  const json: { dependencies: object } = JSON.parse(text.replaceAll("{name}", name));
+    nodeModules: source.kind === "registry" ? "auto" : "manual",
+  });
+  if (manifest === "deno.json") return text;
+  const json: { dependencies: object } = JSON.parse(text);
   const dependencies = { ...json.dependencies, outdial: specOf(source) };
   return `${JSON.stringify({ ...json, name, dependencies }, null, 2)}\n`;
 };
@@ -305,14 +302,15 @@ export const filesOf = (
   source: Source,
   service?: ProjectService,
 ): Readonly<Record<string, string>> => {
-  const { manifest, tsconfig }: Target = targets[target];
+  const { manifest, tsconfig, light = false }: Target = targets[target];
   const name = nameOf(folder);
+  const filling = fillingOf(service, light);
   return {
     "README.md": readmeOf(target, name, source, service),
     [manifest]: manifestOf(target, name, source, service),
-    "app.ts": joined(targets[target], service),
-    "app.test.ts": service ? testWith(test, service) : test,
-    ".env.example": service ? settingsWith(settings, service) : settings,
+    "app.ts": joined(targets[target], filling),
+    "app.test.ts": filled(test, filling),
+    ".env.example": filled(settings, filling),
     ".gitignore": ignored,
     ...(tsconfig !== undefined && { "tsconfig.json": tsconfig }),
   };

@@ -1,6 +1,14 @@
+//~ !light
 import { Client, isException } from "outdial";
+//~ end
+//~ light: import { Client, isException } from "outdial/fetch";
+//~ redirects: import { redirect } from "outdial/calls";
 import { callbackHandler, isFinal, type Received, signUrl } from "outdial/callbacks";
+//~ !redirects
 import { flowHandler, gather, pause, say } from "outdial/flows";
+//~ end
+//~ redirects: import { flowHandler, gather, machineUrl, pause, say } from "outdial/flows";
+//~ carrier: import { {name} } from "outdial/{name}";
 
 /** The settings. See .env.example for each. */
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -43,20 +51,52 @@ export const createApp = (
   env: Env,
   { fetch, onEvent = defaults.onEvent, onReply = defaults.onReply }: Replacements = {},
 ): ((request: Request) => Promise<Response>) => {
+  //~ !carrier
   const client = new Client(setting(env, "OUTDIAL_API_KEY"), {
     baseUrl: setting(env, "OUTDIAL_BASE_URL"),
     ...(fetch && { fetch }),
   });
+  //~ end
+  //~ carrier: const apiKey = setting(env, "OUTDIAL_API_KEY");
+  //~ carrier: const service = {name}({
+  //~ carrier:   {accountField}: setting(env, "OUTDIAL_ACCOUNT"),
+  //~ carrier:   {verifiedBy}: {verifier}, // verifies who sends a request
+  //~ carrier:   machineDetection: "message", // waits for the end of a machine's greeting
+  //~ carrier: });
+  //~ carrier: const baseUrl = env.OUTDIAL_BASE_URL; // the emulator's; empty for {label} itself
+  //~ carrier: const options = { service, ...(baseUrl && { baseUrl }), ...(fetch && { fetch }) };
+  //~ carrier: const client = new Client(apiKey, options);
   const from_number = setting(env, "FROM_NUMBER");
   const publicUrl = setting(env, "PUBLIC_URL");
   const secret = setting(env, "SIGNING_SECRET");
   const token = setting(env, "CALL_TOKEN");
 
+  //~ redirects: const redirectToMachine = async (event: Received["event"]) => {
+  //~ redirects:   if (!event.known || event.type !== "call.machine_detected" || !event.data.beep) return;
+  //~ redirects:   const { from: from_number = "", to: to_number = "", answered_by = "" } = event.data;
+  //~ redirects:   const url = await machineUrl(`${publicUrl}/flow`, { secret, answered_by });
+  //~ redirects:   await redirect({ id: event.call_id, from_number, to_number }, url, { apiKey, ...options });
+  //~ redirects: };
+  //~ redirects:
+  //~ !carrier
   const status = callbackHandler({ secret, onEvent: ({ event }) => onEvent(event) });
+  //~ end
+  //~ carrier: const status = callbackHandler({
+  //~ carrier:   service,
+  //~ carrier:   secret,
+  //~ carrier:   publicUrl: `${publicUrl}/status`,
+  //~ waits:   onEvent: ({ event }) => onEvent(event),
+  //~ redirects:   onEvent: async ({ event }) => {
+  //~ redirects:     onEvent(event);
+  //~ redirects:     await redirectToMachine(event);
+  //~ redirects:   },
+  //~ carrier: });
 
   const reminder = "This is an automated reminder: your appointment is tomorrow at nine.";
   const flow = flowHandler({
+    //~ carrier: service,
     secret,
+    //~ carrier: publicUrl: `${publicUrl}/flow`,
     // Somebody has answered. Also: play("https://…/hello.wav"), dial("+1…"), stream("wss://…").
     onAnswer: () =>
       gather([reminder, "Press 1 to confirm, or 2 to cancel."], {
@@ -66,7 +106,11 @@ export const createApp = (
         tries: 3, // Silence and other keys are no answer.
         otherwise: "bye",
       }),
+    //~ !carrier
     // A machine has answered, and the carrier detects machines. outdial's own interface detects none.
+    //~ end
+    //~ redirects: // A machine has answered: redirectToMachine leads the call here after the beep.
+    //~ waits: // A machine has answered, and its greeting is over.
     onMachine: () => say([pause(1_000), reminder, "Please call us back."]),
     onInput: ({ call, answers }) => answers.reply && onReply(call.call_id, answers.reply),
     steps: {

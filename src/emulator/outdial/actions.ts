@@ -5,14 +5,16 @@ import type { Instruction, Prompts, Then } from "../../performer/instructions.ts
 import { type Beginning, FlowError, type Part, type Reason } from "../../performer/line.ts";
 import { outdialCodec } from "./messages.ts";
 
-/** A request for the next action of a flow. */
-export interface ActionRequest {
-  readonly url: string;
-  /** The keys that were pressed, after a `gather`. */
-  readonly digits?: string;
-  /** What came of a `dial`. */
-  readonly dialed?: Dialed;
-}
+/** A request for the next action of a flow; or the action, where it came with the request for the call. */
+export type ActionRequest =
+  | {
+      readonly url: string;
+      /** The keys that were pressed, after a `gather`. */
+      readonly digits?: string;
+      /** What came of a `dial`. */
+      readonly dialed?: Dialed;
+    }
+  | { readonly action: WireAction };
 
 /** Where an action is. */
 interface Place {

@@ -1,11 +1,8 @@
 import { Hono } from "hono/tiny";
-import { safeParse } from "valibot";
 import asyncapi from "../../../docs/asyncapi.json" with { type: "json" };
 import openapi from "../../../docs/openapi.json" with { type: "json" };
-import { CallParams } from "../../calls/params.ts";
 import { type Body, parseJson } from "../../lib/body.ts";
-import { fieldsOf, isRecord, isText } from "../../lib/check.ts";
-import { routeOf } from "../../lib/url.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
 import type { Account, RecordingUrls } from "../account.ts";
 import {
   type ApiParts,
@@ -17,8 +14,8 @@ import {
 } from "../api.ts";
 import type { Call } from "../call.ts";
 import { iso } from "../history.ts";
-import type { Reach } from "../outgoing.ts";
-import { scenarioOf } from "../scenarios.ts";
+import { type ApiResponse, scenarioOf } from "../scenarios.ts";
+import { type FieldError, missing, parseFields } from "./request.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
 const cors = {
@@ -38,13 +35,6 @@ const jsonHeaders = { "Content-Type": "application/json", ...cors };
 
 const respond = (status: number, body: unknown, headers?: Headers): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...headers } });
-
-/** One error of one field. */
-interface FieldError {
-  readonly loc: readonly string[];
-  readonly msg: string;
-  readonly type: string;
-}
 
 /** Refuses a request. The reason is in two fields, as clients differ in which one they read. */
 const refusal = (
@@ -66,49 +56,26 @@ const preflight = (methods: string): Response =>
     headers: {
       ...cors,
       "Access-Control-Allow-Methods": methods,
-      "Access-Control-Allow-Headers": "X-API-Key, Content-Type",
+      "Access-Control-Allow-Headers": "X-API-Key, Content-Type, Idempotency-Key",
       "Access-Control-Max-Age": "600",
     },
   });
 
-const missing = (loc: readonly string[]): FieldError => ({
-  loc,
-  msg: "Field required",
-  type: "missing",
-});
-
 const missingKey = missing(["header", "x-api-key"]);
 
-const wrong = (name: string, msg: string, type = "value_error"): FieldError => ({
-  loc: ["body", name],
-  msg,
-  type,
-});
-
-/**
- * The fields of a call, or all errors in them.
- *
- * @param reach - where the URLs may lead
- */
-const parseFields = (body: unknown, reach: Reach): CallParams | readonly FieldError[] => {
-  if (!isRecord(body)) return [{ loc: ["body"], msg: "must be an object", type: "value_error" }];
-  const known: Record<string, unknown> = {};
-  const errors: FieldError[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (Object.hasOwn(CallParams.entries, name)) known[name] = value;
-    else errors.push(wrong(name, "is unknown", "extra_forbidden"));
-  }
-  const { success, output, issues } = safeParse(CallParams, known);
-  for (const { path, message } of issues ?? []) {
-    const name = String(path?.[0].key);
-    errors.push(name in known ? wrong(name, message) : missing(["body", name]));
-  }
-  for (const name of ["flow_url", "status_callback_url"]) {
-    if (routeOf(known[name]) === "loopback" && !reach.has("loopback"))
-      errors.push(wrong(name, "must be https"));
-  }
-  return success && errors.length === 0 ? output : errors;
+const wrongIdempotencyKey: FieldError = {
+  loc: ["header", "idempotency-key"],
+  msg: 'must be 1 to 64 letters, digits, "_" and "-"',
+  type: "value_error",
 };
+
+/** How a request is answered after `lost` responses to others with its key: the call is placed once. */
+const responseAfter = (lost: number, scenario: ApiResponse): ApiResponse =>
+  lost < (scenario === "dropped_twice" ? 2 : 1) ? scenario : "whole";
+
+/** Refuses with the service's own constant, for programs to compare. */
+const coded = (status: number, code: string, message: string): Response =>
+  respond(status, { detail: message, message, code });
 
 const isJson = /^application\/json *(;|$)/i;
 
@@ -116,13 +83,15 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  /** Whether a call's flow may be in its request. */
+  readonly takesFlow: boolean;
 }
 
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account }: OutdialAccount,
-  { responseTimeout, reachOf, isClosed, onPost, accept }: ApiParts,
+  { account, takesFlow }: OutdialAccount,
+  { responseTimeout, reachOf, isClosed, onPost, keys, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
@@ -142,20 +111,37 @@ const initiate = async (
   if (!isWhole) return refusal(413, "The body must be at most 64 KiB.");
   const body = parseJson(bytes);
   if (body === undefined) return refusal(400, "The body must be JSON in UTF-8.");
-  const params = parseFields(body, reachOf(url));
+  const params = parseFields(body, reachOf(url), takesFlow);
   if (!("to_number" in params)) return refusal(422, params);
+  const idempotencyKey = headers.get("Idempotency-Key");
+  if (idempotencyKey !== null && !/^[\w-]{1,64}$/.test(idempotencyKey)) {
+    return refusal(422, [wrongIdempotencyKey]);
+  }
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");
   }
   onPost(params.to_number);
+  const sent = idempotencyKey === null ? "" : new TextDecoder().decode(bytes);
+  const kept = idempotencyKey === null ? undefined : keys.find(idempotencyKey);
+  const lost = kept?.lost ?? 0;
   const { outage, response } = scenarioOf(params.to_number);
-  if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
-  if (isClosed()) return refusal(503, "The emulator is closed.");
-  const id = accept({ params, url, prepare: (call) => call.id });
+  const scenario = responseAfter(lost, response);
+  if (kept?.id === undefined) {
+    if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
+    if (isClosed()) return refusal(503, "The emulator is closed.");
+  } else if (kept.body !== sent) {
+    return coded(409, "idempotency_conflict", "The Idempotency-Key has placed another call.");
+  }
+  const place = () => accept({ params, url, prepare: (call) => call.id });
+  const id = kept?.id ?? (scenario === "unplaced" ? undefined : place());
+  if (idempotencyKey !== null) {
+    const known = { body: sent, id, lost: scenario === "whole" ? lost : lost + 1 };
+    keys.keep(idempotencyKey, known);
+  }
   const { from_number, to_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
-  return respondAs(response, { status: 202, headers: jsonHeaders, text }, extras.signal);
+  return respondAs(scenario, { status: 202, headers: jsonHeaders, text }, extras.signal);
 };
 
 /** Why a request is refused that has no valid key, if it is. */
@@ -181,10 +167,6 @@ const resourceOf = ({ id, facts }: Call): object => {
     legs: [{ recordings: recording_url === undefined ? [] : [{ url: recording_url }] }],
   };
 };
-
-/** Refuses with the service's own constant, for programs to compare. */
-const coded = (status: number, code: string, message: string): Response =>
-  respond(status, { detail: message, message, code });
 
 const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
 

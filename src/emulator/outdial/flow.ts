@@ -61,8 +61,12 @@ const knownFields = (value: unknown, place = ""): KnownFields => {
   return { action, unknown: unknown.slice(0, maxUnknownFields) };
 };
 
-/** The name of the first field with a plain http or ws URL. */
-const plainUrlField = (action: object, place: string): string | undefined => {
+/**
+ * The name of the first field with a plain http or ws URL.
+ *
+ * @param place - what comes before the name, such as `flow.`
+ */
+export const plainUrlField = (action: object, place: string): string | undefined => {
   for (const [name, value] of Object.entries(action)) {
     if (name.endsWith("_url") && /^(http|ws):/i.test(String(value))) return place + name;
     const inner = value instanceof Object && plainUrlField(value, `${place}${name}.`);
@@ -98,7 +102,7 @@ const parseAction = (
  */
 const requestAction = async (
   call: Call,
-  { url, digits, dialed }: ActionRequest,
+  { url, digits, dialed }: Extract<ActionRequest, { readonly url: string }>,
   { step, signal }: DocumentContext,
   announced: readonly string[] | undefined,
   { accountId: account_id, request }: FlowParts,
@@ -145,6 +149,12 @@ const requestAction = async (
   }
 };
 
+/** The action that came with the request for the call: it is in no response. */
+const givenAction = (call: Call, action: WireAction, step: number): WireAction => {
+  call.log({ type: "flow", step, url: "", ms: 0, action });
+  return action;
+};
+
 /** The most requests of one flow. */
 const maxSteps = 50;
 
@@ -161,13 +171,17 @@ export const followActions = (
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
+  const { flow } = call.params;
   const newStreamId = () => `st_${newId(call.timeline.now())}`;
   const performer = new Performer<ActionRequest>(parts.lineOf(call), {
-    first: { url: call.params.flow_url },
+    first: flow ? { action: flow } : { url: call.params.flow_url },
     load: async (request, context) => {
       const { step } = context;
       if (step > maxSteps) throw new FlowError(step, "flow_url", `is one of more than ${maxSteps}`);
-      const action = await requestAction(call, request, context, announced, parts);
+      const action =
+        "action" in request
+          ? givenAction(call, request.action, step)
+          : await requestAction(call, request, context, announced, parts);
       return instructionsOf(action, { step, place: "", ...ids, newStreamId });
     },
   });

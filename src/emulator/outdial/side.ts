@@ -32,7 +32,7 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
     newCallId: (time) => `cs_${newId(time)}`,
     responseTimeout: 10_000,
     recordingUrl: (origin, id) => recordingUrls.urlOf(origin, id),
-    routes: (parts) => outdialRoutes({ account, recordingUrls }, parts),
+    routes: (parts) => outdialRoutes({ account, recordingUrls, takesFlow: !!announced }, parts),
     messagesOf: (call) => [notificationOf(call)],
     follow: (call, parts) => followActions(call, parts, announced),
   };

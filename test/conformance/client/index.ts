@@ -1,6 +1,7 @@
 import type { ClientCase } from "../case.ts";
 import { cases as attempts } from "./attempts.ts";
 import { cases as client } from "./client.ts";
+import { cases as flow, ownCases as ownFlow } from "./flow.ts";
 import { cases as hostile } from "./hostile.ts";
 import { cases as idempotent } from "./idempotent.ts";
 import { cases as key } from "./key.ts";
@@ -17,6 +18,8 @@ export const cases: readonly ClientCase[] = [
   ...params,
   ...options,
   ...placing,
+  ...flow,
+  ...ownFlow,
   ...notAfter,
   ...key,
   ...refusals,

@@ -50,7 +50,8 @@ const refused: readonly (readonly [field: string, wrong: readonly unknown[]])[] 
   ],
   [
     "status_callback_url",
-    [undefined, "", "wss://app.test", "http://app.test/status", long(2084), new Date(0)],
+    // With a carrier it may be absent: the rule of outdial's own interface is in `flow.ts`.
+    ["", "wss://app.test", "http://app.test/status", long(2084), new Date(0)],
   ],
   ["record", ["true", 1, 0, null, "", {}]],
 ];
@@ -193,7 +194,9 @@ export const cases: readonly ClientCase[] = [
       for (const [field, wrong] of refused) {
         for (const value of wrong) {
           const local = typeof value === "string" && /^http:/.test(value);
-          if (!local)
+          // In its place there may be `flow`, which the schema of a field doesn't see.
+          const other = field === "flow_url" && value === undefined;
+          if (!local && !other)
             assert.isFalse(is(CallParams, { ...params, [field]: value }), `${field} ${value}`);
         }
       }

@@ -67,6 +67,133 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "emulator: a key places one call on either path, also at once; another body is a conflict, a malformed key 422",
+    run: async () => {
+      const service = emulator();
+      const own = `key_${Math.random().toString(36).slice(2)}-A`;
+      const send = (body: object | string, key = own, path = "calls") =>
+        post(
+          service,
+          body,
+          { headers: { ...headers, "Idempotency-Key": key } },
+          `${origin}/api/v1/${path}/initiate`,
+        );
+      const idOf = async (response: Response) => Object(await response.json()).data.id;
+      // What is refused is not kept.
+      assert.equal((await send({ ...params, to_number: "1" })).status, 422);
+      const all = await Promise.all([send(params), send(params), send(params, own, "voice/calls")]);
+      for (const { status } of all) assert.equal(status, 202);
+      const ids = await Promise.all(all.map(idOf));
+      assert.lengthOf(new Set(ids), 1);
+      assert.deepEqual(await json(await send(params)), await json(await send(params)));
+      for (const body of [{ ...params, record: false }, `${JSON.stringify(params)} `]) {
+        const [status, refused] = await json(await send(body));
+        assert.deepEqual([status, Object(refused).code], [409, "idempotency_conflict"]);
+      }
+      assert.equal(await idOf(await send(params)), ids[0]);
+      assert.notEqual(await idOf(await send(params, `${own}2`)), ids[0]);
+      for (const key of ["", "a b", "a.b", "k".repeat(65)]) {
+        const named = [422, "header.idempotency-key", "value_error"];
+        assert.deepEqual([...(await complaint(await send(params, key)))], named, key);
+      }
+      assert.equal((await send(params, "k".repeat(64))).status, 202);
+      await service.close();
+    },
+  },
+  {
+    name: "emulator: a key is kept for 24 h by the emulator's clock, and until reset",
+    run: async () => {
+      const { now } = Date;
+      const began = now();
+      let passed = 0;
+      Date.now = () => began + passed;
+      try {
+        for (const [options, day] of [
+          [{ clock: "instant" }, 24 * 3_600_000],
+          [{ clock: "real", speed: 1_000 }, 24 * 3_600],
+        ] as const) {
+          passed = 0;
+          const fetch = () => new Response(null, { status: 204 });
+          const service = createEmulator({ apiKey, fetch, ...options });
+          const place = async () => {
+            const init = { headers: { ...headers, "Idempotency-Key": "key" } };
+            return Object(await (await post(service, params, init)).json()).data.id;
+          };
+          const first = await place();
+          passed = day - 1;
+          assert.equal(await place(), first);
+          passed = day;
+          const second = await place();
+          assert.notEqual(second, first);
+          service.reset();
+          assert.notEqual(await place(), second);
+          service.reset();
+          await service.close();
+        }
+      } finally {
+        Date.now = now;
+      }
+    },
+  },
+  {
+    name: "emulator: with a key each answer that is spoiled or lost is whole the next time, and a call is placed once",
+    run: async () => {
+      for (const [to_number, lost] of [
+        ["+12025550112", 1],
+        ["+12025550113", 1],
+        ["+12025550114", 1],
+        ["+12025550115", 1],
+        ["+12025550116", 1],
+        ["+12025550117", 2],
+        ["+12025550118", 1],
+      ] as const) {
+        const service = emulator();
+        const deadline = 30_021;
+        const call = await withHeldTimers(
+          (delay) => [deadline, deadline / 3, 200, 400].includes(delay),
+          async ({ delays, fire }) => {
+            let isOver = false;
+            const placed = client(service)
+              .calls.create({ ...params, to_number }, { idempotent: true, timeout: deadline })
+              .finally(() => {
+                isOver = true;
+              });
+            placed.catch(() => {});
+            while (!isOver) {
+              await settle();
+              const [next] = delays().filter((delay) => delay !== deadline);
+              if (next !== undefined) await fire(next);
+            }
+            return placed;
+          },
+        );
+        assert.deepEqual(
+          service.calls.map(({ id }) => id),
+          [call.id],
+          to_number,
+        );
+        assert.equal(service.posts.get(to_number), lost + 1);
+        await service.close();
+      }
+    },
+  },
+  {
+    name: "emulator: +12025550116 places nothing, 117 and 118 place the call, and each leaves it open",
+    run: async () => {
+      const service = emulator();
+      for (const [to_number, code, calls] of [
+        ["+12025550116", undefined, 0],
+        ["+12025550117", undefined, 1],
+        ["+12025550118", 503, 2],
+      ] as const) {
+        const error = await exceptionOf(client(service).calls.create({ ...params, to_number }));
+        assert.deepEqual([error.placed, error.code], ["maybe", code]);
+        assert.lengthOf(service.calls, calls);
+      }
+      await service.close();
+    },
+  },
+  {
     name: "emulator: answers a Request, and a string or URL with init, without this",
     run: async () => {
       const service = emulator();

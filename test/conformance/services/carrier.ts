@@ -1,4 +1,4 @@
-import { type CallParams, type CallService, isException } from "outdial";
+import { type CallAtUrls, type CallService, isException } from "outdial";
 import { inspect } from "../../runtimes/inspect.ts";
 import { type Answer, inAnswers } from "../../stub-server/answer.ts";
 import type { Case } from "../case.ts";
@@ -29,7 +29,7 @@ export interface Carrier {
   /** The media type of its body. */
   readonly contentType: string;
   /** The parameters of the call in the body of a POST. */
-  readonly readCall: (body: string) => CallParams;
+  readonly readCall: (body: string) => CallAtUrls;
   /** Fails unless the credentials of a request, without their scheme, are those of a key. */
   readonly assertToken: (token: string, key: string) => void | Promise<void>;
   /** The id `cs_1` as a field of its answer, in 11 characters as `"id":"cs_1"`. */
@@ -62,6 +62,11 @@ export const unlikeCarriers: Readonly<Record<string, readonly string[]>> = {
     "a base URL of slashes takes no longer than another, and one that names the API is understood",
     "headers are read once: what becomes of the object later is not sent",
     "the key has one place: a parameter, a URL or another header that holds it is refused",
+  ],
+  "a carrier takes its own form of a flow, and a call without notifications": [
+    "a flow in the request is the action as JSON in the place of flow_url",
+    "a service that doesn't know the field refuses with 422: no call was placed, and the error says why",
+    "without service status_callback_url is required, also with a flow in the request",
   ],
   "a carrier keeps no Idempotency-Key": idempotent.map(({ name }) => name),
   "a carrier has its own answers": [

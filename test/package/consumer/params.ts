@@ -1,6 +1,6 @@
-import type { CallParams } from "outdial";
+import type { CallAtUrls } from "outdial";
 
-export const params: CallParams = {
+export const params: CallAtUrls = {
   from_number: "+12025550199",
   to_number: "+12025550100",
   flow_url: "https://app.test/flow",

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { parse } from "valibot";
 import { expect, it } from "vitest";
+import { CallEvent } from "../../../src/callbacks/event.ts";
 import { type Campaign, openLedger } from "../../../src/campaigns/index.ts";
 import { objectsOf } from "./objects.ts";
 import { people, stageOf } from "./stage.ts";
@@ -103,16 +106,12 @@ it("on Durable Objects results and figures have the same", async () => {
 
 it("a ledger of version 5 gets the columns, and goes on", async () => {
   const database = new DatabaseSync(":memory:");
-  const older = await stageOf({}, database);
-  await older.campaign.add(people(1));
-  await older.play();
-  await older.campaign.close();
-  for (const column of ["cost", "currency"])
-    database.exec(`alter table outdial_attempt drop column ${column}`);
-  database.exec("update outdial_fact set value = 5 where name = 'version'");
-  expect([...openLedger(database).results()]).toHaveLength(1);
-  const { campaign } = await older.reopen();
-  const { context, event } = await older.received(0, "call.completed");
-  await campaign.note({ context, event: { ...event, data: { cost: "0.1" } } as typeof event });
-  expect(costsOf(campaign)).toEqual([["0.1", undefined]]);
+  const sql = readFileSync(new URL("ledgers/ledger-5-closed.sql", import.meta.url), "utf8");
+  database.exec(sql);
+  expect([...openLedger(database).results()]).toHaveLength(8);
+  const { campaign } = await stageOf({}, database);
+  const context = { campaign: campaign.id, contact: 6, attempt: 1 };
+  const event = { type: "call.completed", call_id: "cs_5", data: { cost: "0.1" } };
+  await campaign.note({ context, event: parse(CallEvent, event) });
+  expect(costsOf(campaign)[5]).toEqual(["0.1", undefined]);
 });

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { openLedger } from "../../../src/campaigns/index.ts";
 import { objectsOf } from "./objects.ts";
-import { noon, people, stageOf } from "./stage.ts";
+import { noon, numberOf, people, stageOf } from "./stage.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -29,6 +29,35 @@ it("figures count calls, people and machines by the quarter of an hour, whatever
   ]);
   expect(figures({ from: noon + minute }).quarters).toHaveLength(1);
   expect(figures().attempts).toEqual([3, 3]);
+});
+
+it("figures count no call of which nothing is known, such as one that a kill stopped before its POST", async () => {
+  const killed = await stageOf();
+  killed.answer = (params) =>
+    params.to_number === numberOf(0) ? { id: "cs_0" } : new Promise(() => {});
+  await killed.campaign.add(people(4));
+  for (; killed.posts.length < 4; killed.now += 10) await killed.campaign.step();
+  const stage = await killed.reopen();
+  const { figures } = openLedger(stage.database);
+  const calls = (): number => figures().quarters.reduce((total, each) => total + each.calls, 0);
+  expect([calls(), figures().attempts]).toEqual([1, [1]]);
+  // Something becomes known of one by its notification, of another by its flow, and of the last one nothing.
+  await stage.campaign.note(await killed.received(1, "call.initiated"));
+  await stage.campaign.note(await killed.received(2, "call.answered"));
+  await stage.play(10_000_000);
+  expect(stage.campaign.progress()).toMatchObject({ done: true, unknown: 4 });
+  expect([calls(), figures().attempts]).toEqual([3, [3]]);
+});
+
+it("figures count a call that may have been placed by what its POST brought", async () => {
+  const stage = await stageOf();
+  stage.answer = () => Promise.reject(new Error("the answer was lost"));
+  await stage.campaign.add(people(1));
+  await stage.play(10_000_000);
+  expect(openLedger(stage.database).figures()).toMatchObject({
+    quarters: [{ calls: 1 }],
+    attempts: [1],
+  });
 });
 
 it("figures count the answers to each question, of a contact with several the last", async () => {

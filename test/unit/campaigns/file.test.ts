@@ -94,6 +94,35 @@ describe("the file alone", () => {
     database.close();
   });
 
+  it("that can't grow ends the run, also where only the ends of the live calls don't fit, which take every slot", async () => {
+    const fill = (database: DatabaseSync): void => {
+      const { page_count } = database.prepare("pragma page_count").get() ?? {};
+      database.exec(`pragma max_page_count = ${page_count}`);
+      const insert = database.prepare("insert into outdial_answer values (99, 1, ?, ?, 0)");
+      const full = /database or disk is full/;
+      expect(() => {
+        for (let name = 0; ; name++) insert.all(`full${name}`, "5".repeat(name < 9 ? 900 : 9));
+      }).toThrow(full);
+      expect(() => {
+        for (;;) database.exec("insert into outdial_audit (at, event) values (0, 'full')");
+      }).toThrow(full);
+    };
+    const ends = { state: "completed" } as const;
+    for (const get of [undefined, async () => ends]) {
+      const database = new DatabaseSync(join(folder, get ? "get.outdial" : "note.outdial"));
+      const stage = await stageOf({ concurrency: 1, ...(get && { get }) }, database);
+      await stage.campaign.add(people(2));
+      await stage.play();
+      fill(database);
+      const run = stage.campaign.run();
+      if (get) stage.now += 100_000;
+      else await expect(stage.tell(0, "call.completed")).rejects.toThrow("disk is full");
+      await expect(run).rejects.toThrow("disk is full");
+      await expect(stage.campaign.drain()).rejects.toThrow("disk is full");
+      database.close();
+    }
+  });
+
   it("has what is written after another program has switched it to a write-ahead log", async () => {
     const stage = await stageOf({}, new DatabaseSync(file));
     await stage.campaign.add(people(2));

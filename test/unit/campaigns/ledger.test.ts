@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
 import { LedgerException, openLedger } from "../../../src/campaigns/index.ts";
-import { numberOf, people, secret, stageOf } from "./stage.ts";
+import { noon, numberOf, people, secret, stageOf } from "./stage.ts";
 
 const folders: string[] = [];
 const folder = () => {
@@ -266,4 +266,20 @@ describe("what is in the file", () => {
     expect(campaign.progress()).toMatchObject({ completed: 1 });
     expect(found("cs_5")).toEqual([]);
   });
+});
+
+it("everything that is done from outside has the time of the campaign's clock", async () => {
+  const database = new DatabaseSync(":memory:");
+  const stage = await stageOf({}, database);
+  await stage.campaign.add(people(3));
+  const ledger = openLedger(database, { secret, clock: () => noon + 5 });
+  const before = [...ledger.audit()].length;
+  await ledger.block(numberOf(0));
+  await ledger.unblock(numberOf(0), "asked to be called");
+  await ledger.erase(numberOf(1));
+  await ledger.stop();
+  await ledger.endCalls();
+  const times = [...ledger.audit()].slice(before).map(({ at }) => at - noon);
+  expect(times.length).toBeGreaterThan(4);
+  expect(new Set(times)).toEqual(new Set([5]));
 });

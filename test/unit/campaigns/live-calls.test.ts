@@ -238,6 +238,25 @@ describe("a call whose notifications never come", () => {
     }
   });
 
+  it("is asked for at once by the next process of a file, however long the one before would have waited", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "live-"));
+    const database = new DatabaseSync(join(folder, "people.outdial"));
+    const { get, states, asked } = serviceOf();
+    const first = await stageOf({ get, settleTimeout }, database);
+    await first.campaign.add(people(1));
+    await first.play(400_000);
+    await first.campaign.close();
+    const before = asked.length;
+    states.cs_0 = { state: "completed", reason: "normal" };
+    const second = await first.reopen();
+    await second.play();
+    expect(asked).toHaveLength(before + 1);
+    expect(second.campaign.progress()).toMatchObject({ done: true, completed: 1 });
+    await second.campaign.close();
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+
   it("whose id is unknown waits for its horizon", async () => {
     const { get, asked } = serviceOf();
     const stage = await stageOf({ get, settleTimeout });
@@ -270,6 +289,27 @@ describe("endCalls", () => {
     expect(stage.posts).toHaveLength(50);
     expect(eventsOf(stage).filter(([event]) => event === "ended")).toHaveLength(49);
     expect(stage.campaign.progress()).toMatchObject({ state: "paused", waiting: 10 });
+  });
+
+  it("enters the end of each call at once, once the service shows it, and before its notification", async () => {
+    const { get, states } = serviceOf({ cs_1: { state: "ringing" }, cs_2: away });
+    const end = async (id: string): Promise<void> => {
+      if (id === "cs_0") states[id] = { state: "completed", reason: "normal", duration: 7 };
+      if (id === "cs_1") {
+        setTimeout(() => (states[id] = { state: "failed", reason: "canceled" }), 100);
+      }
+    };
+    const stage = await stageOf({ end, get });
+    await stage.campaign.add(people(3));
+    await stage.play();
+    expect(await stage.campaign.endCalls()).toMatchObject({ ended: 3 });
+    expect([...stage.campaign.results()]).toMatchObject([
+      { disposition: "completed", duration: 7_000 },
+      { disposition: "canceled" },
+      { disposition: undefined },
+    ]);
+    await stage.tell(2, "call.failed", "canceled");
+    expect(stage.campaign.progress()).toMatchObject({ completed: 1, canceled: 2 });
   });
 
   it("50 calls are ended 32 at a time", async () => {
@@ -375,9 +415,24 @@ describe("endCalls", () => {
     await stage.play();
     const ended: string[] = [];
     const other = file();
-    const result = openLedger(other).endCalls({ end: async (id) => void ended.push(id) });
+    const { get } = serviceOf({
+      cs_0: { state: "completed", reason: "normal" },
+      cs_1: { state: "failed", reason: "busy" },
+    });
+    const ledger = openLedger(other);
+    const result = ledger.endCalls({ end: async (id) => void ended.push(id), get });
     expect(await result).toEqual({ ended: 2, failed: [], unclear: [] });
     expect(ended).toEqual(["cs_0", "cs_1"]);
+    // Whether another attempt follows is for the process that dials to say.
+    expect([...ledger.results()]).toMatchObject([
+      { disposition: "completed" },
+      { disposition: undefined, reason: "busy" },
+    ]);
+    await stage.campaign.resume();
+    stage.now = Date.now();
+    await stage.play();
+    expect(stage.campaign.progress()).toMatchObject({ done: true, completed: 1, busy: 1 });
+    expect(stage.posts).toHaveLength(2);
     await stage.campaign.close();
     database.close();
     other.close();

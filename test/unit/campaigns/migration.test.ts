@@ -8,7 +8,7 @@ import { CallEvent } from "../../../src/callbacks/event.ts";
 import { dispositions, openLedger } from "../../../src/campaigns/index.ts";
 import { sqlOf } from "../../../src/campaigns/sqlite.ts";
 import { prepareTables } from "../../../src/campaigns/tables.ts";
-import { numberOf, people, stageOf } from "./stage.ts";
+import { noon, numberOf, people, stageOf } from "./stage.ts";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -190,7 +190,7 @@ describe("a state that no version writes", () => {
 });
 
 /** Ledgers of each version, made by its own code: each with a contact in each state of a run. */
-const everyVersion = [1, 2, 3, 4, 5, 6, 7].flatMap((version) =>
+const everyVersion = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((version) =>
   (["closed", "killed"] as const).map((end) => [version, end] as const),
 );
 
@@ -257,7 +257,8 @@ describe.each(everyVersion)("a ledger of version %d whose process was %s", (vers
   it("is read, reported and blocked in without a process that dials", async () => {
     const ledger = openLedger(new DatabaseSync(fileOf(sql)));
     expect([...ledger.results()]).toHaveLength(8);
-    expect(ledger.figures().attempts.length).toBeGreaterThan(0);
+    // The kill came before the answer to one POST.
+    expect(ledger.figures().attempts).toEqual([end === "killed" ? 6 : 7]);
     expect(await ledger.block(numberOf(1))).toBe(1);
     await ledger.stop();
     expect(ledger.progress()).toMatchObject({ contacts: 8, blocked: 2 });
@@ -298,4 +299,21 @@ describe("a ledger of version 6", () => {
     await campaign.note({ event, context: { ...context, campaign: campaign.id } });
     expect([...campaign.results()][1]).toMatchObject({ disposition: "completed", attempts: 2 });
   });
+});
+
+it("a ledger of version 7 goes on asking for its calls, at the times and the pace that it had", async () => {
+  const sql = readFileSync(new URL("ledgers/ledger-7-closed.sql", import.meta.url), "utf8");
+  const database = new DatabaseSync(":memory:");
+  database.exec(`${sql}
+    update outdial_attempt set ask_at = ${noon + 40_000}, asks = 2, settle_by = 8640000000000000 where contact = 6;
+    insert into outdial_fact values ('last_ask', ${noon})`);
+  const asked: number[] = [];
+  const get = async (id: string) => {
+    if (id === "cs_5") asked.push(stage.now - noon);
+    return { state: "answered" } as const;
+  };
+  const stage = await stageOf({ ...options, get }, database);
+  await stage.play(300_000);
+  // Twice as long as the two times before.
+  expect(asked).toEqual([40_000, 160_000]);
 });

@@ -87,7 +87,7 @@ describe("what is sent", () => {
     const times: number[] = [];
     for (let post = 0; post < 200; post++) {
       const send = async (): Promise<void> => {
-        await pace.turn();
+        await pace.untilFree();
         times.push(Date.now());
       };
       setTimeout(send, post * 50 + delayOf(post));
@@ -114,7 +114,7 @@ describe("what is sent", () => {
     vi.useFakeTimers({ now: noon });
     const pace = new SendingPace(2, Date.now, noon - 400);
     const times: number[] = [];
-    for (let post = 0; post < 4; post++) pace.turn().then(() => times.push(Date.now() - noon));
+    for (let post = 0; post < 4; post++) pace.untilFree().then(() => times.push(Date.now() - noon));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(times).toEqual([600, 600, 1_600, 1_600]);
   });
@@ -146,13 +146,13 @@ describe("what is sent", () => {
     vi.useFakeTimers({ now: noon });
     let now: () => number = () => noon;
     const pace = new SendingPace(1, () => now(), 0);
-    await pace.turn();
+    await pace.untilFree();
     now = () => {
       throw new Error("no clock");
     };
-    await expect(pace.turn()).rejects.toThrow("no clock");
+    await expect(pace.untilFree()).rejects.toThrow("no clock");
     now = () => Date.now() - 3_600_000;
-    const turn = pace.turn();
+    const turn = pace.untilFree();
     await vi.advanceTimersByTimeAsync(1_000);
     await turn;
   });

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Call } from "../../../src/calls/call.ts";
+import { open } from "../../../src/campaigns/engine.ts";
 import { openLedger, type Result } from "../../../src/campaigns/index.ts";
-import { open } from "../../../src/campaigns/opened.ts";
 import type { CallState } from "../../../src/campaigns/options.ts";
 import { sqlOf } from "../../../src/campaigns/sqlite.ts";
 import { prepareTables } from "../../../src/campaigns/tables.ts";
@@ -62,6 +62,19 @@ it("a shard reads its live calls for a sample of the progress, and not at each s
   const count = (part: string): number => statements.filter((each) => each.includes(part)).length;
   expect(count("insert into outdial_sample")).toBeGreaterThan(0);
   expect(count(" as since")).toBe(count("insert into outdial_sample"));
+});
+
+it("a shard answers no request that the Worker has forwarded, whatever it asks for", async () => {
+  const { campaign, namespace } = await objectsOf();
+  await campaign.add(people(1));
+  const stub = namespace.get(namespace.idFromName(`${campaign.id}/0`));
+  const post = (url: string, body: unknown): Promise<Response> =>
+    stub.fetch(new Request(url, { method: "POST", body: JSON.stringify(body) }));
+  for (const [what, body] of Object.entries({ resume: null, results: {}, audit: {}, add: [] })) {
+    const answer = await post(`https://app.test/${what}`, body);
+    expect([what, answer.status, await answer.text()]).toEqual([what, 404, ""]);
+  }
+  expect(await campaign.progress()).toMatchObject({ state: "paused", contacts: 1 });
 });
 
 it("a shard's create that drops notAfter is a warning when the campaign begins", async () => {

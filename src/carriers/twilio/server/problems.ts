@@ -56,10 +56,10 @@ export const twilioForm: FormRules = {
         return refuse(invalid, `The '${field}' number ${value} is not a valid phone number.`);
       case "url":
         return refuse(field.endsWith("Callback") ? 21_609 : 21_205, `${field} ${rule}: ${value}`);
+      case "length":
+        return refuse(32_018, "Twiml size exceeded maximum allowed value of 4000 characters");
       case "unsupported":
         return refuse(20_001, `${field} ${rule}`);
-      case "length":
-        return refuse(32_018, `${field} ${rule}`);
       case "method":
         return refuse(21_209, `${field} ${rule}`);
       case "seconds":

@@ -1,5 +1,4 @@
-import type { CallParams } from "../../../calls/params.ts";
-import type { CallLimits } from "../../../emulator/call.ts";
+import type { CallLimits, RequestedCall } from "../../../emulator/call.ts";
 import type { IsAllowed } from "../../../emulator/rest.ts";
 import type { Method } from "./requests.ts";
 
@@ -227,7 +226,7 @@ export const parseCall = (form: URLSearchParams, rules: FormRules, isUrl: IsAllo
   new FormReader(form, rules, isUrl).call();
 
 /** What the emulator keeps of every call. */
-export const paramsOf = ({ to, from, first, status, record }: CallFields): CallParams => ({
+export const paramsOf = ({ to, from, first, status, record }: CallFields): RequestedCall => ({
   from_number: from,
   to_number: to,
   flow_url: "url" in first ? first.url : "",

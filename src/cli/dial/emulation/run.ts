@@ -1,13 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { redirect } from "../../../calls/redirect.ts";
-import {
-  type Campaign,
-  type CampaignOptions,
-  openCampaign,
-  type Progress,
-  type Result,
-  type Script,
+import type {
+  Campaign,
+  CampaignOptions,
+  Progress,
+  Result,
+  Script,
 } from "../../../campaigns/index.ts";
+import { openWith } from "../../../campaigns/open-campaign.ts";
+import { type LastWork, loop, WakeUp } from "../../../campaigns/wake-up.ts";
 import type { Call } from "../../../emulator/call.ts";
 import { type Emulator, emulate } from "../../../emulator/emulator.ts";
 import { scenarioOf } from "../../../emulator/scenarios.ts";
@@ -16,7 +17,7 @@ import { fieldsOf } from "../../../lib/check.ts";
 import type { Service } from "../../../service.ts";
 import { SimulatedTime } from "../../../testing/simulated-time.ts";
 import type { DialOptions } from "../options.ts";
-import { type CalledList, serveList, urlBelow } from "../script.ts";
+import { serveList, urlBelow } from "../script.ts";
 import { type Decide, type EmulatedCall, EmulatedCalls } from "./calls.ts";
 
 /** What became of a list on the emulator. Times are in milliseconds since 1970. */
@@ -96,7 +97,6 @@ const creatorOf = (
   client: Client,
   time: SimulatedTime,
   begun: Map<string, () => void>,
-  onFailure: () => void,
 ): CampaignOptions["create"] => {
   const withoutAnswer: CampaignOptions["create"] = async (params, own) => {
     const { to_number } = params;
@@ -115,58 +115,13 @@ const creatorOf = (
       release();
     }
   };
-  return async (params, own) => {
+  return (params, own) => {
     const { response } = scenarioOf(params.to_number);
-    const isAnswered = response !== "silent" && response !== "stalled";
-    try {
-      return await (isAnswered
-        ? time.media.hold(client.calls.create(params, own))
-        : withoutAnswer(params, own));
-    } catch (error) {
-      // What was not placed may be placed again, once the ledger has it.
-      time.media.after(0, onFailure);
-      throw error;
-    }
+    return response === "silent" || response === "stalled"
+      ? withoutAnswer(params, own)
+      : time.media.hold(client.calls.create(params, own));
   };
 };
-
-/** A campaign that says when a call has ended: there may be room for another. */
-const announcing = (campaign: Campaign, announce: () => void): CalledList => ({
-  ...campaign,
-  note: async (given) => {
-    const isOurs = await campaign.note(given);
-    if ("event" in given && /^call\.(completed|failed)$/.test(given.event.type)) announce();
-    return isOurs;
-  },
-});
-
-/** What wakes the loop of a campaign. */
-class WakeUp {
-  #isDue = false;
-  #wake = (): void => {};
-
-  announce(): void {
-    this.#isDue = true;
-    this.#wake();
-  }
-
-  /** Waits until something is announced, or some milliseconds of the emulated time have passed. */
-  async sleep(time: SimulatedTime, milliseconds: number): Promise<void> {
-    if (this.#isDue || milliseconds <= 0) {
-      this.#isDue = false;
-      return;
-    }
-    let cancel = (): void => {};
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (milliseconds < Number.POSITIVE_INFINITY) {
-        cancel = time.media.after(milliseconds, resolve);
-      }
-    });
-    cancel();
-    this.#isDue = false;
-  }
-}
 
 /**
  * Calls a whole list on an emulator in this process, on its own clock: nothing waits in real time, and nothing is sent
@@ -194,7 +149,7 @@ export const emulateCampaign = async ({
   const errors = new Map<string, number>();
   const over: Promise<void>[] = [];
   let decided: Decide | undefined;
-  let list: CalledList | undefined;
+  let list: Campaign | undefined;
 
   const serve = serveList({
     ...{ script, publicUrl, secret: options.secret },
@@ -239,31 +194,22 @@ export const emulateCampaign = async ({
     ...(service ? { service } : { baseUrl: "https://emulator.invalid" }),
     fetch,
   });
-  const campaign = await openCampaign(database, {
-    ...options,
+  const urls = {
     flow_url: urlBelow(publicUrl, "/flow"),
     status_callback_url: urlBelow(publicUrl, "/status"),
-    create: creatorOf(client, time, begun, () => wakeUp.announce()),
-    clock,
-  });
+  };
+  const create = creatorOf(client, time, begun);
+  const campaign = await openWith(database, { ...options, ...urls, create, clock }, { wakeUp });
   const { step, progress } = campaign;
-  signal.addEventListener("abort", () => wakeUp.announce());
-  list = announcing(campaign, () => wakeUp.announce());
+  list = campaign;
   try {
     await sync(campaign);
     decided = decide?.(waitingNumbers(campaign));
     onBegin?.(campaign, clock);
-    const work = async (): Promise<void> => {
-      while (!signal.aborted) {
-        time.hold();
-        const next = await step();
-        time.release();
-        // Without a live call nothing else will wake it: all have ended, or no call may begin any more.
-        if (next === undefined && progress().calling === 0) return;
-        await wakeUp.sleep(time, (next ?? Number.POSITIVE_INFINITY) - clock());
-      }
-    };
-    await time.runUntil(work());
+    // Without a live call nothing else will wake it: all have ended, or no call may begin any more.
+    const isOver = ({ at }: LastWork): boolean => at === undefined && progress().calling === 0;
+    const emulated = { timer: time.media, longestSleep: Number.POSITIVE_INFINITY };
+    await time.runUntil(loop({ wakeUp, clock, time: emulated, signal }, step, isOver));
     const done = clock();
     if (signal.aborted) emulator.reset();
     else await time.runUntil(Promise.all(over));

@@ -20,15 +20,15 @@ const mostAtOnce = 16;
 /** How long an answer is waited for, in milliseconds: longer than the client's own deadline. */
 const longestAnswer = 30_000;
 
-/** The fact that has the time of the last question: a new process keeps to the pace of the one before. */
-const lastAsk = "last_ask";
+/** The fact that has the time of the last poll: a new process keeps to the pace of the one before. */
+const lastPoll = "last_poll";
 
 const late = (): Error => new DOMException("get gave no answer within 30 s", "TimeoutError");
 
 /** A call whose end is asked for. */
-interface Asked extends Attempt {
+interface Polled extends Attempt {
   readonly call_id: string;
-  readonly asks: number;
+  readonly polls: number;
 }
 
 /** The notification that a call's state stands for; `undefined` while it is live. */
@@ -49,6 +49,18 @@ const eventOf = (id: string, call: CallState): CallEvent | undefined => {
   return { ...common, type: "call.completed", data };
 };
 
+/**
+ * Asks the service for a call.
+ *
+ * @returns its end, if it has ended
+ * @throws what `get` throws, or a `TimeoutError` after 30 s
+ */
+export const readEnd = async (
+  get: NonNullable<CampaignSettings["get"]>,
+  id: string,
+): Promise<CallEvent | undefined> =>
+  eventOf(id, await withDeadline(longestAnswer, undefined, late, async () => get(id)));
+
 /** How long a call is asked for beyond its horizon, in milliseconds, while no answer can be read. */
 const longestOutage = 86_400_000;
 
@@ -66,9 +78,9 @@ const isRefused = (error: unknown): boolean => {
 };
 
 /** When the next call is asked for, in milliseconds since 1970; `Infinity` when none is. */
-const nextToAsk = (sql: Sql): number => {
+const nextToPoll = (sql: Sql): number => {
   const [{ at } = {}] = sql.all(
-    "select min(ask_at) as at from outdial_attempt where ask_at is not null",
+    "select min(poll_at) as at from outdial_attempt where poll_at is not null",
   );
   return typeof at === "number" ? at : Number.POSITIVE_INFINITY;
 };
@@ -78,49 +90,52 @@ export const adjustToGet = (sql: Sql, at: number, { get, settleTimeout }: Campai
   sql.transaction(() => {
     if (get) {
       sql.all(
-        `update outdial_attempt set ask_at = ?, settle_by = 8640000000000000
-         where state <> 'settled' and state = 'placed' and ask_at is null and exists (
+        `update outdial_attempt set poll_at = ?, settle_by = 8640000000000000
+         where state <> 'settled' and state = 'placed' and poll_at is null and exists (
            select 1 from outdial_contact c
            where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
         at,
       );
+      // A process begins only now and then, and calls may have ended since the last one. A Durable Object often wakes.
+      if (sql.isFile) sql.all("update outdial_attempt set poll_at = ? where poll_at > ?", at, at);
     } else {
       sql.all(
-        "update outdial_attempt set ask_at = null, settle_by = ? where ask_at is not null",
+        "update outdial_attempt set poll_at = null, settle_by = ? where poll_at is not null",
         at + settleTimeout,
       );
     }
   });
 
 /** How many calls are asked for in a second, by how many are live at once. */
-export const asksFor = (concurrency: number): number =>
+export const pollsFor = (concurrency: number): number =>
   Math.max(1, Number.isFinite(concurrency) ? concurrency / 60 : 1);
 
+/** How ends are written. */
+interface PollingLedger {
+  readonly write: <T>(work: () => T) => Promise<T>;
+  readonly failed: (error: unknown) => void;
+}
+
 /** Asks the service what became of calls whose final notification hasn't come. */
-export class Asking {
+export class Polling {
   readonly #sql: Sql;
   readonly #settings: CampaignSettings;
   readonly #perSecond: number;
-  readonly #write: <T>(work: () => T) => Promise<T>;
+  readonly #ledger: PollingLedger;
   readonly #underWay = new Map<number, Promise<void>>();
   /** When the next one may be asked for. */
   #free: number;
 
   /**
    * @param perSecond - how many calls are asked for in a second, at most
-   * @param write - commits, and waits while another program holds the file
+   * @param ledger - `write` commits, and waits while another program holds the file; `failed` gets why an end can't be written
    */
-  constructor(
-    sql: Sql,
-    settings: CampaignSettings,
-    perSecond: number,
-    write: <T>(work: () => T) => Promise<T>,
-  ) {
+  constructor(sql: Sql, settings: CampaignSettings, perSecond: number, ledger: PollingLedger) {
     this.#sql = sql;
     this.#settings = settings;
     this.#perSecond = perSecond;
-    this.#write = write;
-    this.#free = Number(factOf(sql, lastAsk)) + second / perSecond;
+    this.#ledger = ledger;
+    this.#free = Number(factOf(sql, lastPoll)) + second / perSecond;
   }
 
   /** How many answers are waited for. */
@@ -131,7 +146,7 @@ export class Asking {
   /** When to come back, in milliseconds since 1970; `Infinity` when nothing is to be asked. */
   get wake(): number {
     if (!this.#settings.get || this.count >= mostAtOnce) return Number.POSITIVE_INFINITY;
-    const next = nextToAsk(this.#sql);
+    const next = nextToPoll(this.#sql);
     return next === Number.POSITIVE_INFINITY ? next : Math.max(next, this.#free);
   }
 
@@ -146,7 +161,7 @@ export class Asking {
    * @param most - how many requests may begin
    * @param done - called once an answer is recorded
    */
-  ask(most: number, done: () => void): void {
+  poll(most: number, done: () => void): void {
     const { get, clock } = this.#settings;
     const at = clock();
     // A clock that was set back must hold nobody up.
@@ -155,7 +170,7 @@ export class Asking {
     // One at a time: so no second has more than the pace allows.
     for (const call of this.#due(at, Math.min(most, 1))) {
       this.#free = Math.max(this.#free, at) + second / this.#perSecond;
-      const work = this.#ask(call, get).finally(() => {
+      const work = this.#poll(call, get).finally(() => {
         this.#underWay.delete(call.contact);
         done();
       });
@@ -163,19 +178,19 @@ export class Asking {
     }
   }
 
-  #due(at: number, most: number): readonly Asked[] {
+  #due(at: number, most: number): readonly Polled[] {
     if (most <= 0) return [];
     return this.#sql
       .all(
-        `select contact, attempt, asks, call_id from outdial_attempt join outdial_contact using (contact)
-         where ask_at is not null and ask_at <= ? order by ask_at limit ?`,
+        `select contact, attempt, polls, call_id from outdial_attempt join outdial_contact using (contact)
+         where poll_at is not null and poll_at <= ? order by poll_at limit ?`,
         at,
         most + this.count,
       )
       .map((row) => ({
         contact: Number(row.contact),
         attempt: Number(row.attempt),
-        asks: Number(row.asks),
+        polls: Number(row.polls),
         call_id: String(row.call_id),
       }))
       .filter(({ contact }) => !this.#underWay.has(contact))
@@ -183,38 +198,38 @@ export class Asking {
   }
 
   /** It never rejects: a call that can't be read, or recorded, is asked for again. */
-  async #ask(call: Asked, get: NonNullable<CampaignSettings["get"]>): Promise<void> {
+  async #poll(call: Polled, get: NonNullable<CampaignSettings["get"]>): Promise<void> {
     let event: CallEvent | undefined;
     /** How long it is asked for beyond its horizon. */
     let patience = Number.POSITIVE_INFINITY;
     try {
       // Before the request, as the answer may never come.
-      await this.#write(() => setFact(this.#sql, lastAsk, this.#settings.clock()));
-      const asked = async () => get(call.call_id);
-      event = eventOf(call.call_id, await withDeadline(longestAnswer, undefined, late, asked));
+      await this.#ledger.write(() => setFact(this.#sql, lastPoll, this.#settings.clock()));
+      event = await readEnd(get, call.call_id);
     } catch (error) {
       patience = isRefused(error) ? 0 : longestOutage;
     }
     try {
-      await this.#write(() => this.#record(call, event, patience));
-    } catch {
+      await this.#ledger.write(() => this.#record(call, event, patience));
+    } catch (error) {
+      this.#ledger.failed(error);
       this.#free = this.#settings.clock() + second;
     }
   }
 
-  #record(call: Asked, event: CallEvent | undefined, patience: number): void {
+  #record(call: Polled, event: CallEvent | undefined, patience: number): void {
     const sql = this.#sql;
     const at = this.#settings.clock();
-    const { contact, attempt, asks } = call;
+    const { contact, attempt, polls } = call;
     const [row] = sql.all(
-      "select claimed from outdial_attempt where contact = ? and attempt = ? and ask_at is not null",
+      "select claimed from outdial_attempt where contact = ? and attempt = ? and poll_at is not null",
       contact,
       attempt,
     );
     // Its notification came meanwhile, or the contact was erased.
     if (!row) return;
     if (event) {
-      audit(sql, { at, contact, attempt, event: "asked" });
+      audit(sql, { at, contact, attempt, event: "polled" });
       recordEvent(sql, call, event, at, this.#settings);
       return;
     }
@@ -223,7 +238,7 @@ export class Asking {
     const isAhead = patience === 0 && claimed > at;
     if (isAhead || at >= claimed + this.#settings.settleTimeout + patience) {
       sql.all(
-        "update outdial_attempt set ask_at = null, settle_by = ? where contact = ? and attempt = ?",
+        "update outdial_attempt set poll_at = null, settle_by = ? where contact = ? and attempt = ?",
         at,
         contact,
         attempt,
@@ -231,9 +246,9 @@ export class Asking {
       return;
     }
     sql.all(
-      "update outdial_attempt set ask_at = ?, asks = ? where contact = ? and attempt = ?",
-      at + Math.min(longestInterval, firstInterval * 2 ** Math.min(asks, 20)),
-      asks + 1,
+      "update outdial_attempt set poll_at = ?, polls = ? where contact = ? and attempt = ?",
+      at + Math.min(longestInterval, firstInterval * 2 ** Math.min(polls, 20)),
+      polls + 1,
       contact,
       attempt,
     );

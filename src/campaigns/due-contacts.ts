@@ -44,14 +44,14 @@ const fresh: Group = { condition: "call_for <= attempts and due = 0 and ? > 0", 
 /** In the order in which they are called: a time that was agreed on is a promise to a person. */
 const inOrder = [callBacks, retries, fresh];
 
-const notPutOff = ({ condition, heads }: Group): Group => ({
+const notDeferred = ({ condition, heads }: Group): Group => ({
   condition: `${condition} and deferrals = 0`,
   heads,
 });
 
 /** The same, where those that the service has asked to wait let the others pass. */
 const othersFirst = [
-  ...inOrder.map(notPutOff),
+  ...inOrder.map(notDeferred),
   { condition: "due > 0 and due <= ? and deferrals > 0", heads: [0, 1] },
 ];
 
@@ -130,7 +130,7 @@ const mostNew = 5_000;
  * Finds who is to be called next. It knows where the contacts of each zone begin, so that a step asks the ledger for a few
  * zones, however many there are.
  */
-export class Hopper {
+export class DueContacts {
   readonly #sql: Sql;
   readonly #hours: CallingHours;
   /** Hours of its own: they remember the last look ahead, and `#hours` the present. */
@@ -153,13 +153,13 @@ export class Hopper {
    * of both the longest due first, and then those that were never called, in the order of the list. A few, however long
    * the list.
    *
-   * @param lastPutOff - whether those that the service has asked to wait come after all others
+   * @param deferredLast - whether those that the service has asked to wait come after all others
    */
-  dueNow(now: number, most: number, lastPutOff: boolean): readonly DueContact[] {
+  dueNow(now: number, most: number, deferredLast: boolean): readonly DueContact[] {
     this.#renew();
     this.#look(now);
     const all: DueContact[] = [];
-    for (const group of lastPutOff ? othersFirst : inOrder) {
+    for (const group of deferredLast ? othersFirst : inOrder) {
       if (all.length < most) all.push(...this.#dueIn(group, now, most - all.length));
     }
     return all;

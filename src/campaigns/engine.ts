@@ -2,7 +2,6 @@ import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { answerNamesIn, inputOf, recordInput } from "./answers.ts";
-import { adjustToGet } from "./asking.ts";
 import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
 import { callBack } from "./call-backs.ts";
 import { checkedClock } from "./calling-hours.ts";
@@ -19,9 +18,10 @@ import {
 import { type EndedCalls, requestEnd, withdrawEnd } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { readResults, variableNamesIn } from "./ledger.ts";
-import { Reading } from "./loops.ts";
+import { LastKnown } from "./loops.ts";
 import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
+import { adjustToGet } from "./polling.ts";
 import { isPausedFor, type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
 import { patience, type Sql, whileBusy } from "./sqlite.ts";
 import { audit, factOf, setFact } from "./tables.ts";
@@ -111,18 +111,18 @@ const endCalls = async (
 };
 
 /** What a shard needs of a campaign: its alarm takes the place of the loops. */
-type Core = Pick<
+type Engine = Pick<
   Campaign,
   | ("id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "block" | "erase")
   | ("progress" | "results" | "answerNames" | "variableNames" | "callBack" | "endCalls")
 >;
 
-const coreOf = (
+const engineOf = (
   sql: Sql,
   dialer: Dialer,
   settings: CampaignSettings,
-  progress: Reading<[], Progress>,
-): Core => {
+  progress: LastKnown<[], Progress>,
+): Engine => {
   const { clock, secret } = settings;
   const changed = <T>(result: T): T => {
     dialer.wakeUp.announce();
@@ -170,10 +170,14 @@ const coreOf = (
     idle: () => dialer.idle(),
     note: async (given) => {
       sql.requireOpen();
-      const isOurs =
+      const record = (): Promise<boolean> =>
         "event" in given
-          ? await recordNotification(sql, given, settings)
-          : await recordInput(sql, "answers" in given ? given : inputOf(given), settings);
+          ? recordNotification(sql, given, settings)
+          : recordInput(sql, "answers" in given ? given : inputOf(given), settings);
+      const isOurs = await record().catch((error: unknown) => {
+        dialer.fail(error);
+        throw error;
+      });
       // The id of a call that is to be ended may have come.
       dialer.ending.endKnown();
       return changed(isOurs);
@@ -196,10 +200,10 @@ const coreOf = (
 
 /** What is open of a campaign, for the code of this package. */
 export interface Opened {
-  readonly campaign: Core;
+  readonly campaign: Engine;
   readonly dialer: Dialer;
   readonly settings: CampaignSettings;
-  readonly progress: Reading<[], Progress>;
+  readonly progress: LastKnown<[], Progress>;
 }
 
 /**
@@ -219,14 +223,17 @@ export const settingsOf = (options: CampaignOptions, wholeRate?: number): Campai
  * Opens a campaign for the code of this package.
  *
  * @param prepare - makes the ledger's tables, or checks those that are there
- * @param shard - where this is a shard: the id that its signed URLs carry, and calls a second of all shards
+ * @param shard - what bounds the dialer; where this is a shard, the id that its signed URLs carry, and calls a second of all shards
  * @throws as `openCampaign` does
  */
 export const open = async (
   sql: Sql,
   options: CampaignOptions,
   prepare: (sql: Sql) => void,
-  shard?: DialerLimits & { readonly id?: string | undefined; readonly wholeRate: number },
+  shard?: DialerLimits & {
+    readonly id?: string | undefined;
+    readonly wholeRate?: number | undefined;
+  },
 ): Promise<Opened> => {
   const checked = settingsOf(options, shard?.wholeRate);
   const clock = checkedClock(checked.clock);
@@ -241,8 +248,8 @@ export const open = async (
     adjustToDelay(sql, clock(), settings);
     adjustToGet(sql, clock(), settings);
     const dialer = new Dialer(sql, settings, shard);
-    const progress = new Reading(() => progressOf(sql), progressOf(sql));
-    return { campaign: coreOf(sql, dialer, settings, progress), dialer, settings, progress };
+    const progress = new LastKnown(() => progressOf(sql), progressOf(sql));
+    return { campaign: engineOf(sql, dialer, settings, progress), dialer, settings, progress };
   };
   try {
     return await whileBusy(begin, (triedFor) => triedFor > patience);

@@ -1,0 +1,74 @@
+import { keepBuilt, type RequestFlow } from "../calls/params.ts";
+import { ServiceException } from "../errors.ts";
+import { fail, isText } from "../lib/check.ts";
+import { type Prompt, wirePrompt } from "./prompts.ts";
+
+/** What the request for a call can't have of an action, as each needs an application that is asked. */
+const needsServer = ["next", "on_busy", "on_no_answer", "on_failure"] as const;
+
+type NeedsServer = (typeof needsServer)[number];
+
+/** The actions whose result an application is asked about. */
+const asking: ReadonlySet<unknown> = new Set(["gather", "record"]);
+
+const wayOut = "give flow_url, where flowHandler decides";
+
+/** Digits of a text that may be a number or a code, whatever is between them. */
+const digitRun = /\d(?:[^\p{L}\d]{0,3}\d){2,}/gu;
+
+/** Characters of the parts in which a text is searched for, as a service may repeat a part of it. */
+const partLength = 12;
+
+/** What no exception may have of a text: the whole, its parts, and its digits however they are separated. */
+const secretsIn = (text: string): readonly string[] => {
+  const digits = text.match(digitRun) ?? [];
+  return [
+    // A shorter one is in other texts by chance.
+    ...(text.replace(/[^\p{L}\p{N}]/gu, "").length > 2 ? [text.replace(/^\+/, "")] : []),
+    ...(text.replace(/\+/g, " ").match(new RegExp(`[^]{${partLength}}`, "g")) ?? []),
+    ...digits.map((run) => `+${run.replace(/\D/g, "")}`),
+  ];
+};
+
+/** An action that a builder has checked, as far as a request must know it. */
+export interface BuiltAction extends Readonly<Partial<Record<NeedsServer, unknown>>> {
+  readonly action: string;
+  readonly prompts?: readonly Prompt[] | undefined;
+  /** Whom a `dial` calls. */
+  readonly to?: string | undefined;
+}
+
+/** The refusal of a service that misses a `flow_url`, as it doesn't know the field `flow`. */
+const explain = (refusal: unknown): Promise<never> => {
+  const isUnknown =
+    refusal instanceof ServiceException &&
+    refusal.code === 422 &&
+    /\bflow_url\b/.test(refusal.message);
+  return Promise.reject(
+    isUnknown
+      ? new ServiceException("This service takes no flow in the request: give flow_url", refusal)
+      : refusal,
+  );
+};
+
+/** @throws {BadParametersException} for an action that can't be in a request */
+const requestFlow = (action: BuiltAction, flow_url: string | undefined): RequestFlow => {
+  const { action: name, prompts, to } = action;
+  if (flow_url !== undefined) fail("flow", "must be left out with flow_url");
+  if (asking.has(name)) {
+    fail("flow", `must not be a ${name} in the request, as its answer needs a server: ${wayOut}`);
+  }
+  const field = needsServer.find((each) => action[each] !== undefined);
+  if (field) fail("flow", `must be without ${field}, which needs a server: ${wayOut}`);
+  return {
+    secrets: [to, ...(prompts ?? [])].filter(isText).flatMap(secretsIn),
+    explain,
+    toJSON: () => ({ ...action, ...(prompts && { prompts: prompts.map(wirePrompt) }) }),
+  };
+};
+
+/** Keeps what the request for a call needs of an action: how outdial's own interface writes it, and what no exception may have. */
+export const inRequest = <A extends BuiltAction>(action: A): A => {
+  keepBuilt(action, ({ flow_url }) => requestFlow(action, flow_url));
+  return action;
+};
