@@ -43,12 +43,12 @@ const calleeOf = (random: () => number): Callee => {
 const flow = {
   "/flow": {
     action: "gather",
-    prompts: [{ pause_ms: 400 }],
+    prompts: [{ text: "Press a key." }],
     digits: 1,
     timeout_ms: 3_000,
     flow_url: "https://app.test/key",
   },
-  "/key": { action: "say", prompts: [{ pause_ms: 300 }] },
+  "/key": { action: "say", prompts: [{ text: "Thank you." }] },
 };
 
 /** How long it rings, and how long the callee waits until they act, in milliseconds. */
