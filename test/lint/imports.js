@@ -25,7 +25,8 @@ const seam = "(options|service)\\.ts$";
 /** The folders that others enter by these files alone. `campaigns` has more than its index for the command. */
 const doors = {
   agents: "index",
-  campaigns: "(index|disposition|do-not-call|engine|list/columns|open-campaign|options|progress|wake-up)",
+  campaigns:
+    "(index|disposition|do-not-call|engine|list/columns|open-campaign|options|progress|wake-up)",
   testing: "(index|simulated-time)",
   "carriers/(?!xml/)\\w+": "(index|carrier)",
 };
