@@ -7,6 +7,7 @@ import {
   type ApiKey,
   type CallOptions,
   type Endpoint,
+  keepClient,
   type Options,
   type Settings,
   settingsOf,
@@ -48,9 +49,14 @@ export abstract class CallsClient {
     const memory: Memory = {};
     const kept = settingsOf(() => ({ ...options, apiKey }));
     if (kept.idempotencyKey) fail("idempotencyKey", "must be an option of one call");
+    const settings = (): Settings => {
+      if (this.#disposed) fail("client", "was disposed of");
+      return kept;
+    };
+    keepClient(this, settings);
     const create: Calls["create"] = (params, own) => {
       const settingsOfCall = (): Settings => {
-        if (this.#disposed) fail("client", "was disposed of");
+        settings();
         // The client's key and URL are for its own carrier.
         if (own?.service && own.service !== kept.service) fail("service", "must be the client's");
         return own ? settingsOf(() => ({ ...kept, ...withoutUndefined(own) })) : kept;

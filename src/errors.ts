@@ -37,6 +37,8 @@ export interface ExceptionFacts {
   readonly retryAfter?: number | undefined;
   /** The request's id at the service. */
   readonly requestId?: string | undefined;
+  /** The last state of a call whose end did not come. */
+  readonly state?: string | undefined;
   /** The first field or option that breaks a rule. */
   readonly param?: string | undefined;
   /** Every rule that is broken. */
@@ -176,6 +178,8 @@ export class ForbiddenException extends ServiceException {
 export class TimeoutException extends ServiceException {
   /** The literal name of the class, whole even in minified code. */
   override readonly name = "TimeoutException" as const;
+  /** Of `ended` alone: the state of the call when it was last read; absent if it never was. */
+  declare readonly state?: string;
 }
 
 /**

@@ -28,10 +28,10 @@ export type {
 export type { Acknowledged, PlaybackLine } from "./flows/media/playback.ts";
 export type { MediaMessage } from "./flows/media/socket.ts";
 export type {
-  AfterDialUrl,
   CarrierWebhooks,
   Decision,
   FlowInput,
+  OwnUrl,
   Redirect,
   SignatureRefusal,
 } from "./flows/webhooks.ts";
@@ -48,4 +48,11 @@ export type {
   ServiceUrl,
   Settings,
 } from "./options.ts";
-export type { CarrierLive, LiveRefusal, LiveRequest, RedirectedCall, Service } from "./service.ts";
+export type {
+  CarrierLive,
+  LiveRefusal,
+  LiveRequest,
+  RecordingList,
+  RedirectedCall,
+  Service,
+} from "./service.ts";

@@ -187,7 +187,7 @@ export const isHeaders = (value: unknown): boolean =>
   isPlain(value) &&
   Object.entries(value).every(([name, text]) => headerName.test(name) && isKey(text));
 
-const isSignal = (value: unknown): boolean => {
+export const isSignal = (value: unknown): value is AbortSignal => {
   const { addEventListener, removeEventListener } = fieldsOf(value);
   return isFunction(addEventListener) && isFunction(removeEventListener);
 };
@@ -265,6 +265,30 @@ export const settingsOf = (read: () => { readonly service?: CallService | undefi
     if (isPlain(options.headers)) options.headers = { ...options.headers };
     return options;
   });
+
+/** The settings of each client, which have its key: nothing outside this package can read them. */
+const clients = new WeakMap<object, () => Settings>();
+
+/**
+ * Keeps the settings of a client, for functions that take one in the place of options.
+ *
+ * @param settings - throws a `BadParametersException` once the client was disposed of
+ */
+export const keepClient = (client: object, settings: () => Settings): void => {
+  clients.set(client, settings);
+};
+
+/** Whether a value is a client, and not its options. */
+export const isKeptClient = (given: unknown): boolean => clients.has(Object(given));
+
+/**
+ * The settings of a client, or the checked options.
+ *
+ * @throws {BadParametersException} that names each option and its rule
+ */
+export const settingsOfEither = (
+  given: { readonly service?: CallService | undefined } | object,
+): Settings => clients.get(Object(given))?.() ?? settingsOf(() => given);
 
 /** How calls are placed with a carrier. */
 export interface CarrierClient {

@@ -35,6 +35,18 @@ export interface LiveRefusal {
   readonly reason?: string | undefined;
 }
 
+/** How the recordings of a call are found. */
+export interface RecordingList {
+  /**
+   * The request for the list.
+   *
+   * @throws {BadParametersException} as `get` of `CarrierLive` does
+   */
+  readonly list: (id: string, baseUrl: string) => LiveRequest;
+  /** The URL of the latest recording in it; `undefined` if there is none. */
+  readonly urlIn: (body: Readonly<Record<string, unknown>>, baseUrl: string) => string | undefined;
+}
+
 /** How the calls of a service are read, ended and redirected once they were placed, and their recordings fetched. */
 export interface CarrierLive {
   /**
@@ -66,6 +78,8 @@ export interface CarrierLive {
   ) => (Omit<LiveCall, "raw" | "state"> & { readonly state: LiveState | undefined }) | undefined;
   /** Whether a refusal of `end` says that the call has ended. After another one, the call is read. */
   readonly hasEnded: (refusal: LiveRefusal) => boolean;
+  /** How the recordings of a call are found; absent where the service lists none. */
+  readonly recordings?: RecordingList | undefined;
   /**
    * The service's own https hosts that get its credentials for a recording, beside the origin of `baseUrl`. One that
    * begins with a dot stands for every host below it.

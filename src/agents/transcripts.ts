@@ -13,7 +13,7 @@ interface TranscriptListener {
 /** How many items are remembered. */
 const remembered = 64;
 
-/** What is known of one item. */
+/** The texts of one item. */
 interface ItemText {
   /** Its final texts, one after the other. */
   text: string;
@@ -51,7 +51,7 @@ export class Transcripts {
 
   /** Audio of an item has come; without a name it may be that of any. */
   audio(item: string | undefined): void {
-    for (const known of item ? [this.#itemOf(item)] : this.#items.values()) known.hasAudio = true;
+    for (const record of item ? [this.#itemOf(item)] : this.#items.values()) record.hasAudio = true;
   }
 
   /**
@@ -66,14 +66,14 @@ export class Transcripts {
   #marked(transcript: Transcript, isCancelled: boolean): Transcript {
     const { who, item, text, final, replaces } = transcript;
     if (who !== "agent" || !item) return transcript;
-    const known = this.#itemOf(item);
-    if (isCancelled) known.cut ??= { played: 0, duration: 0 };
+    const record = this.#itemOf(item);
+    if (isCancelled) record.cut ??= { played: 0, duration: 0 };
     if (final) {
-      known.text = known.text && !replaces && !known.cut ? `${known.text} ${text}` : text;
-      known.partial = "";
-    } else known.partial += text;
-    if (!known.cut) return transcript;
-    return { ...transcript, interrupted: true, ...(final && { replaces: true }), ...known.cut };
+      record.text = record.text && !replaces && !record.cut ? `${record.text} ${text}` : text;
+      record.partial = "";
+    } else record.partial += text;
+    if (!record.cut) return transcript;
+    return { ...transcript, interrupted: true, ...(final && { replaces: true }), ...record.cut };
   }
 
   /** The callee has interrupted, or the call has ended: the texts of what was cut off and of what has no audio yet come again. */
@@ -81,11 +81,11 @@ export class Transcripts {
     for (const { item, played, duration } of cuts) {
       if (item) this.#itemOf(item).cut ??= { played, duration };
     }
-    for (const [item, known] of this.#items) {
-      const isNew = cuts.some((each) => each.item === item) || !(known.hasAudio || known.cut);
+    for (const [item, record] of this.#items) {
+      const isNew = cuts.some((each) => each.item === item) || !(record.hasAudio || record.cut);
       if (!isNew) continue;
-      known.cut ??= { played: 0, duration: 0 };
-      const text = [known.text, known.partial].filter(Boolean).join(" ");
+      record.cut ??= { played: 0, duration: 0 };
+      const text = [record.text, record.partial].filter(Boolean).join(" ");
       if (!text) continue;
       this.#passOn({
         who: "agent",
@@ -94,7 +94,7 @@ export class Transcripts {
         item,
         interrupted: true,
         replaces: true,
-        ...known.cut,
+        ...record.cut,
       });
     }
   }
@@ -107,9 +107,9 @@ export class Transcripts {
   }
 
   #itemOf(item: string): ItemText {
-    const known = this.#items.get(item) ?? { text: "", partial: "", hasAudio: false };
-    this.#items.set(item, known);
+    const record = this.#items.get(item) ?? { text: "", partial: "", hasAudio: false };
+    this.#items.set(item, record);
     keepNewest(this.#items, remembered);
-    return known;
+    return record;
   }
 }

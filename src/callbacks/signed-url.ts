@@ -102,7 +102,19 @@ const urlShape = /^\w+:\/\/[^\s/\\@][^\t\n\r]*$/;
  * @see https://www.rfc-editor.org/rfc/rfc2104 for HMAC, and https://www.rfc-editor.org/rfc/rfc3986#section-6.2.2
  * for spellings of one URL
  */
-export const signUrl = async (url: string, options: SignOptions): Promise<string> => {
+export const signUrl = (url: string, options: SignOptions): Promise<string> =>
+  signUrlAt(url, options, Date.now());
+
+/**
+ * Signs a URL as `signUrl` does.
+ *
+ * @param now - when it is signed, in milliseconds since 1970
+ */
+export const signUrlAt = async (
+  url: string,
+  options: SignOptions,
+  now: number,
+): Promise<string> => {
   const given: Partial<SignOptions> = withoutThrowing(() => ({ ...options })) ?? {};
   const { secret, context = {}, expiresIn = 86_400 } = given;
   const [first] = withoutThrowing(() => secretsOf(secret)) ?? [];
@@ -116,7 +128,7 @@ export const signUrl = async (url: string, options: SignOptions): Promise<string
   const parsed = withoutThrowing(() => (urlShape.test(url) ? new URL(url) : undefined));
   if (parsed && routeOfUrl(parsed)) {
     const { origin, search, hash } = parsed;
-    const expires = Math.ceil(Date.now() / 1000) + expiresIn;
+    const expires = Math.ceil(now / 1000) + expiresIn;
     const covered = `${canonical(parsed)}${search ? "&" : "?"}outdial=${expires}.${base64url(bytes)}.`;
     const signed = origin + covered + base64url(await macOf(first, utf8(covered))) + hash;
     if (signed.length <= 2083) return signed;

@@ -41,11 +41,11 @@ export interface Placing {
   readonly requireOpen: RequireOpen;
   /** When the deadline passes, by `performance.now()`. */
   readonly ends: number;
-  readonly known: Known;
+  readonly progress: Progress;
 }
 
-/** What is known of a call. Before the first request, `placed` is `"no"`. */
-export interface Known {
+/** How far a call has come. Before the first request, `placed` is `"no"`. */
+export interface Progress {
   facts: ExceptionFacts;
   posts: number;
   /** With it what may have placed a call is sent again; dropped after an answer of another host or about another call. */
@@ -113,7 +113,7 @@ function checkTogether(
  * The key: the option `apiKey`, or the result of that function. It must be a legal header value, and must not occur
  * anywhere else in the request.
  */
-const keyFor = async ({ settings, json, known }: Placing): Promise<string> => {
+const keyFor = async ({ settings, json, progress }: Placing): Promise<string> => {
   const { apiKey, baseUrl, headers, service } = settings;
   let key: unknown = apiKey;
   try {
@@ -123,10 +123,12 @@ const keyFor = async ({ settings, json, known }: Placing): Promise<string> => {
     key = undefined; // The error may name the secret that was looked up.
   }
   if (!isKey(key)) return fail("apiKey", "must give a legal header value");
-  if (holdsKey(key, [baseUrl, json, known.idempotencyKey, ...Object.values(headers)].join("\n"))) {
+  if (
+    holdsKey(key, [baseUrl, json, progress.idempotencyKey, ...Object.values(headers)].join("\n"))
+  ) {
     fail("apiKey", "must not be in a URL, a parameter or another header");
   }
-  known.secrets.push(key);
+  progress.secrets.push(key);
   return key;
 };
 
@@ -137,8 +139,8 @@ const callIn = (body: unknown): unknown => {
 };
 
 /** Makes the exception for a deadline that has passed. */
-const lateAfter = (timeout: number | false, known: Known) => () =>
-  new TimeoutException(`No answer within ${timeout} ms`, known.facts);
+const lateAfter = (timeout: number | false, progress: Progress) => () =>
+  new TimeoutException(`No answer within ${timeout} ms`, progress.facts);
 
 /** The request for a call in outdial's own interface, as `encodeCall` of a service makes it in the carrier's. */
 export const encodeCall = (params: CallParams, baseUrl: string, key: string): EncodedCall => ({
@@ -149,9 +151,9 @@ export const encodeCall = (params: CallParams, baseUrl: string, key: string): En
 
 /** The request of the next attempt. */
 const encode = async (placing: Placing, plan: Plan): Promise<EncodedCall> => {
-  const { settings, params, json, known } = placing;
+  const { settings, params, json, progress } = placing;
   const { baseUrl, service } = settings;
-  const { idempotencyKey } = known;
+  const { idempotencyKey } = progress;
   plan.key ??= await keyFor(placing);
   if (!service) {
     // As `encodeCall`, which would cost each bundle some bytes here.
@@ -167,27 +169,27 @@ const encode = async (placing: Placing, plan: Plan): Promise<EncodedCall> => {
   }
   const encoded = await service.client.encodeCall(params, baseUrl, plan.key);
   // A token of an earlier POST is still valid.
-  known.secrets.push(...(encoded.secrets ?? []));
-  known.pieces.push(...(encoded.pieces ?? []));
+  progress.secrets.push(...(encoded.secrets ?? []));
+  progress.pieces.push(...(encoded.pieces ?? []));
   return encoded;
 };
 
 /** Sends one POST. Returns the call that it placed, or the exception. */
 const attempt = async (
-  { settings, numbers, send, signal, known, requireOpen }: Placing,
+  { settings, numbers, send, signal, progress, requireOpen }: Placing,
   encoded: EncodedCall,
 ): Promise<Call | ServiceException> => {
   const { fetch, headers, notAfter, onAttempt, service } = settings;
   const { url } = encoded;
-  const { placed: before } = known.facts;
+  const { placed: before } = progress.facts;
   const learn = (facts: ExceptionFacts, isForeign?: unknown): void => {
     // What comes after this POST's time is not about the next one.
     if (signal.aborted) return;
     // What an earlier POST may have placed, no refusal of a later one takes back.
-    known.facts = before === "no" ? facts : { ...facts, placed: before };
-    if (isForeign) known.idempotencyKey = "";
+    progress.facts = before === "no" ? facts : { ...facts, placed: before };
+    if (isForeign) progress.idempotencyKey = "";
   };
-  const redaction = () => redactor(known.secrets, numbers, known.pieces);
+  const redaction = () => redactor(progress.secrets, numbers, progress.pieces);
   let reportAttempt: ReturnType<typeof measured> = () => {};
   let isSingle = () => false;
   const begin = (): Promise<Response> => {
@@ -197,10 +199,10 @@ const attempt = async (
         new TimeoutException("notAfter has passed", { placed: before }),
     );
     isSingle = sendsOnce(fetch);
-    known.facts = { placed: "maybe" };
-    known.posts++;
+    progress.facts = { placed: "maybe" };
+    progress.posts++;
     if (onAttempt) {
-      reportAttempt = measured(onAttempt, url, known);
+      reportAttempt = measured(onAttempt, url, progress);
       signal.addEventListener("abort", () => reportAttempt());
     }
     return (fetch ?? globalThis.fetch)(url, init);
@@ -216,24 +218,24 @@ const attempt = async (
     const call = safeParse(Call, service ? body : callIn(body));
     if (!ok) {
       // A carrier's refusal that has the id of a call contradicts itself: nothing may follow it.
-      if (service && call.success) learn({ ...known.facts, placed: "maybe" });
-      return responseException(known.facts, head, text, redaction());
+      if (service && call.success) learn({ ...progress.facts, placed: "maybe" });
+      return responseException(progress.facts, head, text, redaction());
     }
     const { from_number, to_number } = fieldsOf(call.output);
     const isForeign =
-      known.idempotencyKey &&
+      progress.idempotencyKey &&
       [from_number, to_number].some((number, at) => (number ?? numbers[at]) !== numbers[at]);
     if (call.success && !isForeign) {
       reportAttempt("yes");
       return call.output;
     }
-    learn(known.facts, isForeign);
-    return new ServiceException(`HTTP ${code} without the id of a call`, known.facts);
+    learn(progress.facts, isForeign);
+    return new ServiceException(`HTTP ${code} without the id of a call`, progress.facts);
   } catch (error) {
     // The error may be of any class, also of this package: the caller's `fetch` may throw anything.
-    const isUnanswered = before === "no" && !known.facts.code;
+    const isUnanswered = before === "no" && !progress.facts.code;
     const lost = networkException(error, redaction(), isUnanswered && isSingle());
-    learn({ ...known.facts, placed: lost.placed });
+    learn({ ...progress.facts, placed: lost.placed });
     return lost;
   } finally {
     reportAttempt();
@@ -261,8 +263,8 @@ const withOtherKey: Repeat = async (plan, _, placing) => {
   return plan.key !== old;
 };
 
-const afterPause: Repeat = async (plan, { retryAfter }, { ends, signal, known }) => {
-  const least = known.idempotencyKey ? Math.min(2 ** known.posts / 10, 2) : 0;
+const afterPause: Repeat = async (plan, { retryAfter }, { ends, signal, progress }) => {
+  const least = progress.idempotencyKey ? Math.min(2 ** progress.posts / 10, 2) : 0;
   const wait = Math.max(retryAfter ?? Number(!least), least) * 1000;
   // With a key only the deadline ends the asking.
   const isLast = !least && plan.retries-- < 1;
@@ -288,7 +290,7 @@ const unsettled = /^(maybe|[25]..|429|409 idempotency_in_progress$)/;
 
 /** Repeats attempts until a call is placed, or until no repetition is safe. */
 export const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
-  const { known } = placing;
+  const { progress } = placing;
   const { path, retries, service, timeout } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
@@ -302,12 +304,12 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
     try {
       await placing.settings.beforeSend?.();
     } catch (error) {
-      throw known.facts.placed === "no" ? error : last;
+      throw progress.facts.placed === "no" ? error : last;
     }
     // One of several POSTs waits a third of the time, so that something is left to ask again with.
     const limit = Math.ceil((timeout || 9_000) / 3);
-    const outcome = await (known.idempotencyKey
-      ? withDeadline(limit, placing.signal, lateAfter(limit, known), (signal) =>
+    const outcome = await (progress.idempotencyKey
+      ? withDeadline(limit, placing.signal, lateAfter(limit, progress), (signal) =>
           attempt({ ...placing, signal }, encoded),
         ).catch((error) => error)
       : attempt(placing, encoded));
@@ -316,7 +318,7 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
       return outcome;
     }
     const { code, placed, reason } = outcome;
-    const isAsked = known.idempotencyKey && unsettled.test(`${code ?? placed} ${reason}`);
+    const isAsked = progress.idempotencyKey && unsettled.test(`${code ?? placed} ${reason}`);
     // A carrier refuses a key with 401, too.
     const refusal = placed === "no" && (code === 401 && service ? 403 : code);
     const repeat = isAsked ? afterPause : repeats[refusal || 0];
@@ -349,13 +351,16 @@ export const place = async (
   const { idempotencyKey = idempotent && crypto.randomUUID() } = settings;
   const json = JSON.stringify({ ...params, flow });
   const numbers = [params.from_number, params.to_number, ...(flow?.secrets ?? [])];
-  const known: Known = {
+  const progress: Progress = {
     facts: { placed: "no" },
     ...{ posts: 0, idempotencyKey, secrets: [], pieces: [] },
   };
-  const late = lateAfter(timeout, known);
+  const late = lateAfter(timeout, progress);
   const call = withDeadline(timeout, caller, late, (signal, requireOpen, ends) =>
-    attempts({ settings, params, numbers, json, known, send, signal, requireOpen, ends }, memory),
+    attempts(
+      { settings, params, numbers, json, progress, send, signal, requireOpen, ends },
+      memory,
+    ),
   );
   return flow && !settings.service ? call.catch(flow.explain) : call;
 };

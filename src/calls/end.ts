@@ -1,6 +1,6 @@
 import { type Effect, ServiceException } from "../errors.ts";
 import { readCall } from "./get.ts";
-import { checkId, done, type Live, type LiveOptions, runLive } from "./live.ts";
+import { checkId, done, type Live, type OptionsOrClient, runLive } from "./live.ts";
 
 const effect: Effect = { no: "the call was not ended", maybe: "the call may have been ended" };
 
@@ -22,7 +22,7 @@ const isOver = async (live: Live, id: string, refusal: ServiceException): Promis
  * service refuses, the call is read, and only one that is over counts as ended.
  *
  * @param id - what `calls.create` gave: the `call_id` of its notifications
- * @param options - as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`
+ * @param options - a client, or options as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`
  * @returns once the service has accepted it. The final notification comes as for every call
  * @throws {BadParametersException} before any request: a rule is broken
  * @throws {ServiceException} the service refused, and the call is not over: 404 for an unknown id
@@ -54,20 +54,17 @@ const isOver = async (live: Live, id: string, refusal: ServiceException): Promis
  * ```
  * @see docs/errors.md
  */
-export const end = (id: string, options: LiveOptions): Promise<void> =>
-  runLive(
-    () => options,
-    ({ baseUrl }) => {
-      const checked = checkId(id);
-      const run = async (live: Live): Promise<void> => {
-        const request = live.service.end(checked, baseUrl);
-        try {
-          await live.ask(request, done);
-        } catch (error) {
-          if (error instanceof ServiceException && (await isOver(live, checked, error))) return;
-          throw error;
-        }
-      };
-      return { effect, texts: [checked], run };
-    },
-  );
+export const end = (id: string, options: OptionsOrClient): Promise<void> =>
+  runLive(options, ({ baseUrl }) => {
+    const checked = checkId(id);
+    const run = async (live: Live): Promise<void> => {
+      const request = live.service.end(checked, baseUrl);
+      try {
+        await live.ask(request, done);
+      } catch (error) {
+        if (error instanceof ServiceException && (await isOver(live, checked, error))) return;
+        throw error;
+      }
+    };
+    return { effect, texts: [checked], run };
+  });

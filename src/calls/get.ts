@@ -1,6 +1,6 @@
 import { ServiceException } from "../errors.ts";
 import { fieldsOf, withoutThrowing } from "../lib/check.ts";
-import { checkId, type Live, type LiveOptions, runLive } from "./live.ts";
+import { checkId, type Live, type OptionsOrClient, runLive } from "./live.ts";
 import type { LiveCall } from "./live-call.ts";
 
 /** Whether two ids are those of one call: a service may write them in other letters than it was asked. */
@@ -8,7 +8,7 @@ const isSame = (one: string, other: string): boolean => one.toLowerCase() === ot
 
 /** Reads a call, as part of a function about it. */
 export const readCall = async (
-  { service, settings, known, ask }: Live,
+  { service, settings, progress, ask }: Live,
   id: string,
 ): Promise<LiveCall> => {
   const { raw, call } = await ask(service.get(id, settings.baseUrl), {
@@ -21,7 +21,7 @@ export const readCall = async (
     },
   });
   const { state } = call;
-  if (!state) throw new ServiceException("The state of the call is unknown here", known.facts);
+  if (!state) throw new ServiceException("The state of the call is unknown here", progress.facts);
   return { ...call, state, raw };
 };
 
@@ -30,7 +30,7 @@ export const readCall = async (
  * more behind its notifications.
  *
  * @param id - what `calls.create` gave: the `call_id` of its notifications
- * @param options - as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`. Telnyx
+ * @param options - a client, or options as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`. Telnyx
  * also needs `accountSid`
  * @throws {BadParametersException} before any request: a rule is broken
  * @throws {ServiceException} any response but a call: 404 for an unknown id
@@ -60,11 +60,8 @@ export const readCall = async (
  * ```
  * @see docs/errors.md
  */
-export const get = (id: string, options: LiveOptions): Promise<LiveCall> =>
-  runLive(
-    () => options,
-    () => {
-      const checked = checkId(id);
-      return { texts: [checked], run: (live) => readCall(live, checked) };
-    },
-  );
+export const get = (id: string, options: OptionsOrClient): Promise<LiveCall> =>
+  runLive(options, () => {
+    const checked = checkId(id);
+    return { texts: [checked], run: (live) => readCall(live, checked) };
+  });

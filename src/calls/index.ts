@@ -1,9 +1,9 @@
 /**
  * The calls of an account: place, read, end and redirect them, press keys in them, and fetch their recordings.
  *
- * {@link create} is `calls.create` of `outdial`, for a bundle that needs nothing else. {@link get}, {@link end},
- * {@link redirect} and {@link recording} are about a call that was placed: they take the same options, with the whole
- * service, and a bundle that doesn't import them has nothing of them. {@link CallParams} and {@link Call} are valibot schemas
+ * {@link create} is `calls.create` of `outdial`, for a bundle that needs nothing else. {@link get}, {@link ended},
+ * {@link end}, {@link redirect} and {@link recording} are about a call that was placed: they take a client or the same options,
+ * with the whole service, and a bundle that doesn't import them has nothing of them. {@link CallParams} and {@link Call} are valibot schemas
  * and types: they check what a form or another service gives you before you place a call.
  *
  * @see docs/options.md
@@ -56,11 +56,18 @@ export const create: (params: CallParams, options: Options) => Promise<Call> =
   /* @__PURE__ */ creator(throughKy);
 
 export type { ServiceUrl } from "../options.ts";
-export type { CarrierLive, LiveRefusal, LiveRequest, RedirectedCall } from "../service.ts";
+export type {
+  CarrierLive,
+  LiveRefusal,
+  LiveRequest,
+  RecordingList,
+  RedirectedCall,
+} from "../service.ts";
 export { Call } from "./call.ts";
 export { end } from "./end.ts";
+export { type EndedOptions, ended } from "./ended.ts";
 export { get } from "./get.ts";
-export type { LiveEndpoint, LiveOptions } from "./live.ts";
+export type { LiveEndpoint, LiveOptions, OptionsOrClient } from "./live.ts";
 export type { LiveCall, LiveState } from "./live-call.ts";
 export { type CallAtUrls, type CallFlow, CallParams } from "./params.ts";
 export { press } from "./press.ts";

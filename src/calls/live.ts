@@ -1,3 +1,4 @@
+import type { CallsClient } from "../client.ts";
 import { type Effect, ServiceException, TimeoutException, withoutPlaced } from "../errors.ts";
 import { type RequireOpen, withDeadline } from "../http/deadline.ts";
 import type { EncodedCall } from "../http/post.ts";
@@ -5,9 +6,15 @@ import { type Fetch, straight } from "../http/post.ts";
 import { headOf, readText } from "../http/response.ts";
 import { fail, fieldsOf, isRecord, isText, withoutThrowing } from "../lib/check.ts";
 import type { CallService, CarrierClient } from "../options.ts";
-import { type CallOptions, type ServiceUrl, type Settings, settingsOf } from "../options.ts";
+import {
+  type CallOptions,
+  isKeptClient,
+  type ServiceUrl,
+  type Settings,
+  settingsOfEither,
+} from "../options.ts";
 import type { CarrierLive, LiveRequest, Service } from "../service.ts";
-import { attempts, encodeCall, type Known, type PlacingSettings } from "./create.ts";
+import { attempts, encodeCall, type PlacingSettings, type Progress } from "./create.ts";
 import { ownLive } from "./outdial-interface.ts";
 import type { CallParams } from "./params.ts";
 
@@ -36,6 +43,12 @@ export type LiveEndpoint =
  */
 export type LiveOptions = CallOptions & LiveEndpoint;
 
+/** The options of a function about a live call, or a client, whose key and options it uses. */
+export type OptionsOrClient<Given = LiveOptions> = Given | CallsClient;
+
+/** Whether a value is a client, and not options. */
+export const isClient = (given: unknown): given is CallsClient => isKeptClient(given);
+
 /** How a request is sent, and how the response to it is read. */
 interface Reading<T> {
   /** Sends the request; by `fetch` where it is absent. */
@@ -51,7 +64,7 @@ export interface Live {
   readonly service: CarrierLive;
   readonly settings: Settings;
   /** Has the secrets that no exception may contain. */
-  readonly known: Known;
+  readonly progress: Progress;
   /** Throws once the deadline has passed: called before anything is sent. */
   readonly requireOpen: RequireOpen;
   /** Sends a request, and sends it again only as `create` does. */
@@ -189,35 +202,52 @@ const sendingOf = <T>(
 /** The statuses of a route that is absent. */
 const absent: readonly unknown[] = [404, 405, 410];
 
+/** A function about a live call, whose options and parameters are checked. */
+export interface Prepared<T> {
+  readonly settings: Settings;
+  readonly service: CarrierLive;
+  readonly work: Work<T>;
+}
+
+/**
+ * Checks the options and the parameters of a function about a live call.
+ *
+ * @param options - unchecked, or a client
+ * @param prepare - checks the parameters
+ * @throws {BadParametersException} without `placed`
+ */
+export const prepareLive = <T>(
+  options: object,
+  prepare: (settings: Settings) => Work<T>,
+): Prepared<T> =>
+  withoutPlacing(() => {
+    const settings = settingsOfEither(options);
+    return { settings, service: liveOf(settings), work: prepare(settings) };
+  });
+
 /**
  * Runs a function about a live call under the rules of `create`: its options, key, deadline, redaction and repetition.
  *
- * @param options - returns the options, unchecked
- * @param prepare - checks the parameters
  * @throws exceptions without `placed`
  */
-export const runLive = async <T>(
-  options: () => { readonly service?: CallService | undefined },
-  prepare: (settings: Settings) => Work<T>,
-): Promise<T> => {
-  const { settings, service, work } = withoutPlacing(() => {
-    const checked = settingsOf(options);
-    return { settings: checked, service: liveOf(checked), work: prepare(checked) };
-  });
+export const runPrepared = async <T>({ settings, service, work }: Prepared<T>): Promise<T> => {
   const { effect, texts, numbers = [], run } = work;
   const { timeout, signal: caller } = settings;
-  const known: Known = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
+  const progress: Progress = { facts: { placed: "no" }, posts: 0, secrets: [], pieces: [] };
   const late = () =>
-    withoutPlaced(new TimeoutException(`No answer within ${timeout} ms`, known.facts), effect);
+    withoutPlaced(new TimeoutException(`No answer within ${timeout} ms`, progress.facts), effect);
   return withDeadline(timeout, caller, late, async (signal, requireOpen, ends) => {
     const send = async <R>(request: LiveRequest, reading: Reading<R>): Promise<R> => {
       const { settings: own, result } = sendingOf(request, reading, settings);
       const json = JSON.stringify([request.url, ...texts]);
-      const shared = { known, send: straight, signal, requireOpen, ends };
+      const shared = { progress, send: straight, signal, requireOpen, ends };
       await attempts({ settings: own, params: unsent, numbers, json, ...shared }, {});
       const answer = result();
       if (answer !== undefined) return answer;
-      throw new ServiceException(`HTTP ${known.facts.code} without ${reading.lacks}`, known.facts);
+      throw new ServiceException(
+        `HTTP ${progress.facts.code} without ${reading.lacks}`,
+        progress.facts,
+      );
     };
     const ask: Live["ask"] = (request, reading) =>
       send(request, reading).catch((error: unknown) => {
@@ -225,14 +255,26 @@ export const runLive = async <T>(
         if (!otherUrl || !absent.includes(fieldsOf(error).code)) throw error;
         return send({ ...others, url: otherUrl }, reading);
       });
-    return run({ service, settings, known, requireOpen, ask }).catch((error: unknown) => {
+    return run({ service, settings, progress, requireOpen, ask }).catch((error: unknown) => {
       throw withoutPlaced(error, effect);
     });
   });
 };
 
+/**
+ * Checks and runs a function about a live call.
+ *
+ * @param options - unchecked, or a client
+ * @param prepare - checks the parameters
+ * @throws exceptions without `placed`
+ */
+export const runLive = async <T>(
+  options: object,
+  prepare: (settings: Settings) => Work<T>,
+): Promise<T> => runPrepared(prepareLive(options, prepare));
+
 /** Runs a check, whose exception has no `placed`. */
-const withoutPlacing = <T>(work: () => T): T => {
+export const withoutPlacing = <T>(work: () => T): T => {
   try {
     return work();
   } catch (error) {

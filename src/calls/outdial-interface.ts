@@ -28,6 +28,16 @@ const read: CarrierLive["read"] = (raw) => {
   };
 };
 
+/** The URL of the latest recording of a call. */
+const recordingIn = (raw: Readonly<Record<string, unknown>>): string | undefined => {
+  const { legs } = fieldsOf(raw.data).id ? fieldsOf(raw.data) : raw;
+  const listed = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []);
+  return listed(legs)
+    .flatMap((leg) => listed(fieldsOf(leg).recordings))
+    .map((recording) => fieldsOf(recording).url)
+    .findLast(isText);
+};
+
 /**
  * How calls of outdial's own interface are read and ended.
  *
@@ -48,6 +58,13 @@ export const ownLive = (path: Settings["path"]): CarrierLive => {
     redirect: () =>
       fail("service", "must be a carrier: a call of this interface can't continue elsewhere"),
     read,
+    recordings: {
+      list: (id, baseUrl) => ({
+        method: "GET",
+        ...requestOf(baseUrl, encodeURIComponent(id)),
+      }),
+      urlIn: recordingIn,
+    },
     hasEnded: ({ code, reason }) => code === 409 && reason === "call_not_live",
     credentialHosts: [],
     storageHosts: [],

@@ -1,7 +1,7 @@
 import type { Effect } from "../errors.ts";
 import { fail, isText } from "../lib/check.ts";
 import type { CarrierLive } from "../service.ts";
-import { checkId, done, type Live, type LiveOptions, runLive } from "./live.ts";
+import { checkId, done, type Live, type OptionsOrClient, runLive } from "./live.ts";
 
 const effect: Effect = { no: "no key was pressed", maybe: "the keys may have been pressed" };
 
@@ -32,7 +32,7 @@ const ownPress =
  *
  * @param id - what `calls.create` gave: with Vonage the callee's leg
  * @param keys - 1 to 32 of 0-9, `*`, `#` and `w`, which waits for half a second; outdial's own interface has no `w`
- * @param options - as `create` takes them, with the whole service: `vonage({ … })`, not `vonageCalls({ … })`
+ * @param options - a client, or options as `create` takes them, with the whole service: `vonage({ … })`, not `vonageCalls({ … })`
  * @returns once the service has accepted it. It is not repeated where it may have been accepted
  * @throws {BadParametersException} before any request: a rule is broken, or the service can't do it
  * @throws {ServiceException} the service refused: the call is not answered, or over
@@ -60,16 +60,13 @@ const ownPress =
  * ```
  * @see docs/errors.md
  */
-export const press = (id: string, keys: string, options: LiveOptions): Promise<void> =>
-  runLive(
-    () => options,
-    ({ baseUrl }) => {
-      const [call, pressed] = [checkId(id), checkKeys(keys)];
-      const run = async ({ service, settings, ask }: Live): Promise<void> => {
-        const request = settings.service ? service.press : ownPress(service);
-        if (!request) return fail("service", "must be Vonage, or outdial's own interface");
-        await ask(request(call, pressed, baseUrl), done);
-      };
-      return { effect, texts: [call], run };
-    },
-  );
+export const press = (id: string, keys: string, options: OptionsOrClient): Promise<void> =>
+  runLive(options, ({ baseUrl }) => {
+    const [call, pressed] = [checkId(id), checkKeys(keys)];
+    const run = async ({ service, settings, ask }: Live): Promise<void> => {
+      const request = settings.service ? service.press : ownPress(service);
+      if (!request) return fail("service", "must be Vonage, or outdial's own interface");
+      await ask(request(call, pressed, baseUrl), done);
+    };
+    return { effect, texts: [call], run };
+  });

@@ -5,7 +5,14 @@ import { fail, fieldsOf, isText, kindOf, withoutThrowing } from "../lib/check.ts
 import { routeOfUrl } from "../lib/url.ts";
 import type { Settings } from "../options.ts";
 import type { CarrierLive } from "../service.ts";
-import { type Live, type LiveOptions, runLive } from "./live.ts";
+import {
+  checkId,
+  isClient,
+  type Live,
+  type LiveOptions,
+  type OptionsOrClient,
+  runLive,
+} from "./live.ts";
 import { watchedBody } from "./watched-body.ts";
 
 /** The options of `recording`. */
@@ -105,7 +112,7 @@ const followed = async (
   init: RequestInit,
   { grant, live, inUrls, refuse }: Following,
 ): Promise<Response> => {
-  const keys = live.known.secrets.filter((secret) => !inUrls.includes(secret));
+  const keys = live.progress.secrets.filter((secret) => !inUrls.includes(secret));
   let url = first;
   let access = grant(first);
   for (let redirects = 0; ; redirects++) {
@@ -137,7 +144,7 @@ const followed = async (
     }
     const secrets = secretsIn(next);
     inUrls.push(...secrets);
-    live.known.secrets.push(...secrets);
+    live.progress.secrets.push(...secrets);
     drop(response);
     if (next.origin !== from.origin) access = "nothing";
     url = next;
@@ -145,16 +152,49 @@ const followed = async (
 };
 
 /** The response for the caller: its body is watched, and it has no URL, whose query may be a secret. */
-const watched = (response: Response, { settings, known }: Live): Response => {
+const watched = (response: Response, { settings, progress }: Live): Response => {
   const { status, headers } = response;
   const kept = new Headers(headers);
   // The platform has decoded the body.
   if (kept.has("content-encoding")) kept.delete("content-length");
   kept.delete("content-encoding");
   kept.delete("set-cookie");
-  const redaction = () => redactor(known.secrets, [], known.pieces);
+  const redaction = () => redactor(progress.secrets, [], progress.pieces);
   const body = response.body && watchedBody(response.body, { signal: settings.signal, redaction });
   return new Response(body, { status, headers: kept });
+};
+
+/** An id of a call, and no URL: every service's has these characters. */
+const idLike = /^(?!https?:)[\w:.~-]+$/;
+
+/** The options without `hosts`, which `create` has not. A getter of the caller's may throw. */
+const withoutHosts = (options: RecordingOptions): object =>
+  withoutThrowing(() => {
+    const { hosts: _, ...others } = { ...options };
+    return others;
+  }) ?? {};
+
+/**
+ * The URL of a call's recording, as the service lists it: the latest.
+ *
+ * @throws {BadParametersException} where the service lists none
+ * @throws {ServiceException} where the call has none, or none yet
+ */
+const findRecording = ({ service, settings, ask }: Live, id: string): Promise<string> => {
+  const { recordings } = service;
+  if (!recordings) {
+    return fail(
+      "id",
+      "must be the recording_url of a notification: this service lists no recordings",
+    );
+  }
+  return ask(recordings.list(id, settings.baseUrl), {
+    read: async (_, json) => {
+      const body = fieldsOf(await json());
+      return withoutThrowing(() => recordings.urlIn(body, settings.baseUrl));
+    },
+    lacks: "a recording of this call: it has none, or none yet",
+  });
 };
 
 /** @throws {BadParametersException} for what is no URL that can be fetched */
@@ -171,8 +211,9 @@ const checkUrl = (given: unknown): URL => {
  * hosts. It may be repeated. Other hosts are refused before anything is sent, unless `hosts` names them. At most three
  * redirects are followed, each by the same rule and to no URL that has the key in it, and the credentials are dropped at the first other origin.
  *
- * @param url - the `recording_url` of a notification
- * @param options - as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`; and `hosts`
+ * @param urlOrId - the `recording_url` of a notification; or the id of a call, whose latest recording is found where the service
+ * lists it: on outdial's own interface, Twilio and Telnyx
+ * @param options - a client, or options as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`; and `hosts`
  * @returns the response, a 2xx, whose body you read. `timeout` holds until its head; then the body errors with a
  * `TimeoutException` after 30 s without a byte
  * @throws {BadParametersException} before any request: a rule is broken, or the URL's host is unknown
@@ -193,25 +234,26 @@ const checkUrl = (given: unknown): URL => {
  * ```
  * @see docs/errors.md
  */
-export const recording = (url: string, options: RecordingOptions): Promise<Response> => {
-  const given = withoutThrowing(() => options.hosts);
-  const hosts = given === undefined ? [] : given;
-  const read = () => {
-    const { hosts: _, ...others } = { ...options };
-    return others;
-  };
-  return runLive(read, (settings) => {
+export const recording = (
+  urlOrId: string,
+  options: OptionsOrClient<RecordingOptions>,
+): Promise<Response> => {
+  const own = isClient(options) ? undefined : withoutThrowing(() => options.hosts);
+  const hosts = own === undefined ? [] : own;
+  return runLive(isClient(options) ? options : withoutHosts(options), (settings) => {
     if (!isHosts(hosts)) {
       fail("hosts", 'must be a list of host names, such as "recordings.example" or ".example"');
     }
-    const first = checkUrl(url);
+    const id = isText(urlOrId) && idLike.test(urlOrId) ? checkId(urlOrId) : undefined;
+    const given = id === undefined ? checkUrl(urlOrId) : undefined;
     const run = async (live: Live): Promise<Response> => {
+      const first = given ?? checkUrl(await findRecording(live, id ?? ""));
       const grant = granting(settings, live.service, hosts);
       if (!grant(first)) {
         fail("hosts", "must have the URL's host, as that is not the service's own");
       }
       const inUrls = [...secretsIn(first)];
-      live.known.secrets.push(...inUrls);
+      live.progress.secrets.push(...inUrls);
       let refused: string | undefined;
       const refuse = (why: string): void => {
         refused = why;
@@ -231,6 +273,6 @@ export const recording = (url: string, options: RecordingOptions): Promise<Respo
           throw new ServiceException(`HTTP ${code} ${refused}`, { code });
         });
     };
-    return { texts: [first.href], run };
+    return { texts: [given?.href ?? urlOrId], run };
   });
 };

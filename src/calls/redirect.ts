@@ -2,7 +2,7 @@ import type { Effect } from "../errors.ts";
 import { check, fail, fieldsOf, withoutThrowing } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { RedirectedCall } from "../service.ts";
-import { checkId, done, type Live, type LiveOptions, runLive } from "./live.ts";
+import { checkId, done, type Live, type OptionsOrClient, runLive } from "./live.ts";
 import { CallParams } from "./params.ts";
 
 const effect: Effect = {
@@ -28,7 +28,7 @@ const checkCall = (call: unknown, flow_url: unknown): RedirectedCall & { flow_ur
  *
  * @param call - the id that `calls.create` gave, and its numbers: Vonage's request for the flow has no others
  * @param flow_url - where the carrier asks what to do, by the rules of `create`; sign it with `signUrl`
- * @param options - as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`. Telnyx
+ * @param options - a client, or options as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`. Telnyx
  * also needs `accountSid`
  * @returns once the carrier has accepted it
  * @throws {BadParametersException} before any request: a rule is broken, or the service can't redirect
@@ -54,20 +54,17 @@ const checkCall = (call: unknown, flow_url: unknown): RedirectedCall & { flow_ur
 export const redirect = (
   call: RedirectedCall,
   flow_url: string,
-  options: LiveOptions,
+  options: OptionsOrClient,
 ): Promise<void> =>
-  runLive(
-    () => options,
-    ({ baseUrl }) => {
-      const { flow_url: url, ...checked } = checkCall(call, flow_url);
-      if (/^http:/i.test(url) && !isLoopback(baseUrl)) {
-        fail("flow_url", "must be https, as baseUrl is remote");
-      }
-      const run = async ({ service, ask }: Live): Promise<void> => {
-        const request = service.redirect(checked, url, baseUrl);
-        await ask(request, done);
-      };
-      const { id, from_number, to_number } = checked;
-      return { effect, texts: [id, url], numbers: [from_number, to_number], run };
-    },
-  );
+  runLive(options, ({ baseUrl }) => {
+    const { flow_url: url, ...checked } = checkCall(call, flow_url);
+    if (/^http:/i.test(url) && !isLoopback(baseUrl)) {
+      fail("flow_url", "must be https, as baseUrl is remote");
+    }
+    const run = async ({ service, ask }: Live): Promise<void> => {
+      const request = service.redirect(checked, url, baseUrl);
+      await ask(request, done);
+    };
+    const { id, from_number, to_number } = checked;
+    return { effect, texts: [id, url], numbers: [from_number, to_number], run };
+  });

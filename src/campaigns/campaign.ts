@@ -1,5 +1,6 @@
 import type { Received } from "../callbacks/handler.ts";
 import type { Context } from "../callbacks/signed-url.ts";
+import type { CalledContact } from "../flows/contact.ts";
 import type { CallInput, CallOutcome } from "./answers.ts";
 import type { CheckOptions, UrlCheck } from "./check.ts";
 import type { Added, Contact } from "./contacts.ts";
@@ -237,16 +238,4 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * @throws {LedgerException} `busy`, after 5 s: the campaign is closed, and the next process checks the file
    */
   readonly close: () => Promise<void>;
-}
-
-/** Who is called, as the ledger has it. */
-export interface CalledContact {
-  /** E.164, as the list has it. */
-  readonly to_number: string;
-  /** The list's own name for the contact. */
-  readonly id: string | undefined;
-  /** The columns of the list that the option `variables` names; `{}` without one. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Counts the attempts of the contact from 1. */
-  readonly attempt: number;
 }

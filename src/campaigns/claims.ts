@@ -111,7 +111,7 @@ export const claim = (
         `insert into outdial_attempt (contact, attempt, state, claimed, settle_by)
          select cast(key as integer), value, 'claimed', ?, ? from json_each(?)
          where true on conflict do update set state = 'claimed', claimed = excluded.claimed,
-           settle_by = excluded.settle_by, post = null, detail = null
+           settle_by = excluded.settle_by, post = null, detail = null, idempotency_key = null
          where post = 'no' returning contact`,
         at,
         settleBy,

@@ -1,5 +1,6 @@
 import type { CallAtUrls } from "../calls/params.ts";
 import { BadParametersException } from "../errors.ts";
+import type { Attempt } from "./attempt-facts.ts";
 import {
   type Answer,
   type Answered,
@@ -21,6 +22,19 @@ import { type CampaignSettings, defaultConcurrency } from "./options.ts";
 import { DailyLimit, Pace, SendingPace } from "./pace.ts";
 import { Polling, pollsFor } from "./polling.ts";
 import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
+import {
+  endsAsking,
+  isRepeatable,
+  keepSent,
+  keyedOptions,
+  type LostAttempt,
+  lostAttempts,
+  paramsAgain,
+  Repeats,
+  repeatedFor,
+  type Sent,
+  sentOf,
+} from "./repeats.ts";
 import { onMachine, paramsOf, senderOf } from "./request.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
 import { factOf, setFact } from "./tables.ts";
@@ -77,6 +91,7 @@ export class Dialer {
   readonly #answered: (Answered & Begun)[] = [];
   #recording: Promise<void> = Promise.resolve();
   readonly #polling: Polling;
+  readonly #repeats = new Repeats();
   /** Ends the live calls once that is asked for. */
   readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
@@ -211,7 +226,10 @@ export class Dialer {
       await this.#attend();
       if (!(await this.#endOverdue())) return clock();
       if (this.#holds > 0) return clock() + busyInterval;
-      if (stateOfCampaign(this.#sql) === "running") await this.#dial();
+      if (stateOfCampaign(this.#sql) === "running") {
+        await this.#repeatLost();
+        await this.#dial();
+      }
       return this.#wake();
     } catch (error) {
       if (!isBusyError(error)) throw error;
@@ -299,22 +317,32 @@ export class Dialer {
     if (wanted <= 0 || this.#day.freeAt(now) > now || this.#sending.freeAt(now) > now) return;
     const campaign = String(factOf(sql, "id"));
     // Signed before the claim: what can't be signed claims nothing.
+    const { idempotent } = this.#settings;
     const calls = await Promise.all(
       this.#dueContacts.dueNow(now, wanted, letsOthersPass(sql)).map(async (row) => {
         const { from_number = senderOf(row.to_number, this.#settings.from_number) } = row;
         const contact = { ...row, from_number };
-        return { contact, params: await paramsOf(contact, campaign, this.#settings) };
+        const signed = Date.now();
+        const params = await paramsOf(contact, campaign, this.#settings, signed);
+        return { contact, params, sent: idempotent ? await sentOf(params, signed) : undefined };
       }),
     );
     if (calls.length === 0) return;
-    const claimAll = (): ReadonlySet<number> => this.#claim(calls.map(({ contact }) => contact));
+    const claimAll = (): ReadonlySet<number> => {
+      const claimed = this.#claim(calls.map(({ contact }) => contact));
+      for (const { contact, sent } of calls) {
+        const key = { contact: contact.contact, attempt: contact.attempts + 1 };
+        if (sent && claimed.has(contact.contact)) keepSent(sql, key, sent);
+      }
+      return claimed;
+    };
     // No request is sent before the commit. Where the pace decides, it waits for no other: calls that begin late stay late,
     // since the pace makes up for them only as far as no second has too many. Where slots decide, it waits, since more slots become free meanwhile.
     const claimed = await (wanted < freeSlots ? sql.commitAtOnce(claimAll) : sql.commit(claimAll));
-    for (const { contact, params } of calls) {
+    for (const { contact, params, sent } of calls) {
       if (!claimed.has(contact.contact)) continue;
       const began = this.#settings.clock();
-      const work = this.#post(contact.timezone, params)
+      const work = this.#post(contact, params, sent)
         .then((answer) => {
           const { contact: number, attempts, call_id } = contact;
           return this.#record({ contact: number, attempt: attempts + 1, call_id, answer, began });
@@ -359,27 +387,112 @@ export class Dialer {
     return claimed;
   }
 
-  async #post(timezone: string, params: CallAtUrls): Promise<Answer> {
+  async #post(
+    { contact, attempts, timezone }: DueContact,
+    params: CallAtUrls,
+    sent: Sent | undefined,
+  ): Promise<Answer> {
     const tooLate: Answer = { type: "unsent", detail: "the hours had ended" };
     // A commit may take its time: a disk that stalls, a machine that sleeps.
-    const hours = this.#hoursOf(timezone);
+    const hours = this.#hoursOf(timezone, sent && this.#settings.clock() + repeatedFor);
     if (!hours) return tooLate;
     const { notAfter } = hours;
+    const key = { contact, attempt: attempts + 1 };
+    let posts = 0;
+    const beforeSend = async () => {
+      await this.#sending.untilFree();
+      // The claim has checked the first one.
+      if (sent && posts++ > 0) this.#requireRepeatable(key);
+    };
+    const keyed = keyedOptions({ ...hours, beforeSend }, sent?.key);
     try {
-      const beforeSend = () => this.#sending.untilFree();
-      return answerOf(await this.#settings.create(params, { ...hours, beforeSend }));
+      return answerOf(await this.#settings.create(params, keyed.options));
     } catch (error) {
       const isLate = notAfter && Date.now() >= notAfter.getTime();
       return isLate && isUnsent(error) ? tooLate : answerOfError(error);
+    } finally {
+      if (sent && !keyed.isPassedOn()) await this.#forget(key, sent);
     }
   }
 
-  /** When the hours end in which a contact may be called; `undefined` when they have ended. */
-  #hoursOf(timezone: string): { readonly notAfter: Date | undefined } | undefined {
+  /** Has an attempt be asked for no more: its request was sent without the key. */
+  async #forget(key: Attempt, sent: Sent): Promise<void> {
+    const sql = this.#sql;
+    this.#repeats.never(sent);
+    try {
+      await this.whileBusy(() => sql.commit(() => keepSent(sql, key, undefined)));
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  /** Asks again for attempts whose answers were lost. */
+  async #repeatLost(): Promise<void> {
+    const { idempotent, clock } = this.#settings;
+    if (!idempotent) return;
+    const at = clock();
+    const free = Math.max(0, this.#mostRequests - this.underWay);
+    const due = this.#repeats.due(lostAttempts(this.#sql, at, this.#settings), at);
+    for (const lost of due.slice(0, free)) {
+      const params = await paramsAgain(this.#sql, lost, this.#settings);
+      if (!params) {
+        this.#repeats.never(lost);
+        continue;
+      }
+      const work = this.#repeats
+        .during(lost, clock, () => this.#askAgain(lost, params))
+        .finally(() => {
+          this.#inFlight.delete(work);
+          this.wakeUp.announce();
+        });
+      this.#inFlight.add(work);
+    }
+  }
+
+  /** Sends the request of an attempt again. Only the id of the call is an answer: what the first one may have placed stays open. */
+  async #askAgain(lost: LostAttempt, params: CallAtUrls): Promise<void> {
+    const { contact, attempt, claimed, key, row } = lost;
+    const began = this.#settings.clock();
+    try {
+      const hours = this.#hoursOf(row.timezone, claimed + repeatedFor);
+      if (!hours) return;
+      const beforeSend = async () => {
+        await this.#sending.untilFree();
+        this.#requireRepeatable(lost);
+      };
+      // For a `create` that drops `beforeSend`.
+      this.#requireRepeatable(lost);
+      const { options } = keyedOptions({ ...hours, beforeSend }, key);
+      const answer = answerOf(await this.#settings.create(params, options));
+      if (answer.type !== "placed") return;
+      await this.#record({ contact, attempt, call_id: undefined, answer, began });
+    } catch (error) {
+      if (endsAsking(error)) this.#repeats.never(lost);
+    }
+  }
+
+  /** @throws {Error} where the request of an attempt must not be sent again at this moment */
+  #requireRepeatable(attempt: Attempt): void {
+    const sql = this.#sql;
+    const at = this.#settings.clock();
+    const isOver = this.wakeUp.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
+    const isRunning = !isOver && stateOfCampaign(sql) === "running";
+    if (!isRunning || !isRepeatable(sql, attempt, at)) throw new Error("not asked again");
+  }
+
+  /**
+   * When the hours end in which a contact may be called; `undefined` when they have ended.
+   *
+   * @param most - an earlier end
+   */
+  #hoursOf(
+    timezone: string,
+    most: number = Number.POSITIVE_INFINITY,
+  ): { readonly notAfter: Date | undefined } | undefined {
     try {
       const { clock } = this.#settings;
       const at = clock();
-      const end = Math.min(endOf(this.#settings), this.#hours.closes(at, timezone));
+      const end = Math.min(endOf(this.#settings), this.#hours.closes(at, timezone), most);
       return at < end ? { notAfter: onMachine(clock, end) } : undefined;
     } catch {
       return; // Without a clock nobody is called.
@@ -421,6 +534,11 @@ export class Dialer {
     const hasRequests = this.underWay < this.#mostRequests;
     if (hasRequests) times.push(this.#polling.wake);
     if (waiting > 0) times.push(endOf(this.#settings));
+    const { idempotent, clock } = this.#settings;
+    if (idempotent && hasRequests && stateOfCampaign(sql) === "running") {
+      const at = clock();
+      times.push(this.#repeats.wake(lostAttempts(sql, at, this.#settings), at));
+    }
     const isFull = openIn(tally) >= this.#slots || !hasRequests;
     if (waiting > 0 && !isFull && stateOfCampaign(sql) === "running") times.push(this.nextCall);
     const wake = Math.min(...times);

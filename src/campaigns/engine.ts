@@ -42,8 +42,10 @@ const requireNotified = (options: CampaignOptions): void => {
  * @param wholeRate - calls a second of all shards
  * @throws {BadParametersException} when the campaign is faster than its carrier
  */
-const checkPace = ({ service, rate }: CampaignSettings, wholeRate = rate): void => {
-  if (typeof service === "string" || wholeRate <= service.callsPerSecond) return;
+const checkService = ({ service, rate, idempotent }: CampaignSettings, wholeRate = rate): void => {
+  if (typeof service === "string") return;
+  if (idempotent) fail("idempotent", `must be left out: ${service.name} keeps no Idempotency-Key`);
+  if (wholeRate <= service.callsPerSecond) return;
   fail("rate", `must be at most ${service.callsPerSecond}, the callsPerSecond of ${service.name}`);
 };
 
@@ -215,7 +217,7 @@ export interface Opened {
 export const settingsOf = (options: CampaignOptions, wholeRate?: number): CampaignSettings => {
   const settings = check(CampaignSettingsSchema, () => options);
   requireNotified(options);
-  checkPace(settings, wholeRate);
+  checkService(settings, wholeRate);
   return settings;
 };
 

@@ -10,9 +10,10 @@
  * @module
  */
 
+export type { CalledContact, ScriptCampaign } from "../flows/contact.ts";
 export type { CallInput, CallOutcome } from "./answers.ts";
 export type { Window } from "./calling-hours.ts";
-export type { CalledContact, Campaign } from "./campaign.ts";
+export type { Campaign } from "./campaign.ts";
 export type { CheckOptions, UrlCheck } from "./check.ts";
 export type { Added, Contact, RefusedContact } from "./contacts.ts";
 export {
@@ -39,7 +40,7 @@ export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
 export type { ListRows, People } from "./people.ts";
 export type { Progress } from "./progress.ts";
 export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./retries.ts";
-export type { Script, ScriptCampaign, ScriptInput, ScriptStep } from "./script.ts";
+export type { Script, ScriptInput, ScriptStep } from "./script.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";
 export type { AuditEntry } from "./tables.ts";

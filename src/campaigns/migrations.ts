@@ -15,6 +15,7 @@
  * Since version 7 an attempt keeps the facts of which its end follows (`Facts` in facts.ts), and a claim that was released is kept
  * as well (`post` is `no`). `state`, `outcome`, `reason`, `due`, `wait` of a contact, and `state`, `answerer` of an attempt
  * follow from them.
+ * Since version 9 `idempotency_key`, `signed` and `body` of an attempt: what its request is sent again with (`Sent` in repeats.ts).
  */
 const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",
@@ -198,5 +199,11 @@ export const steps: readonly (readonly Step[])[] = [
     `update outdial_attempt set post = 'placed' where post is null and state = 'settled' and exists (
        select 1 from outdial_contact c
        where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
+  ],
+  // What a request is sent again with.
+  [
+    attemptColumn("idempotency_key", "text"),
+    attemptColumn("signed", "integer"),
+    attemptColumn("body", "text"),
   ],
 ];

@@ -12,7 +12,7 @@ import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import type { LiveCall } from "../calls/live-call.ts";
 import { type CallAtUrls, CallParams } from "../calls/params.ts";
-import { fieldsOf, isFunction, isText, presence } from "../lib/check.ts";
+import { fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
@@ -67,8 +67,17 @@ export interface CampaignOptions {
    */
   readonly create: (
     params: CallAtUrls,
-    options: Pick<CallOptions, "notAfter" | "beforeSend">,
+    options: Pick<CallOptions, "notAfter" | "beforeSend" | "idempotencyKey">,
   ) => Promise<Call>;
+  /**
+   * Whether the service keeps `Idempotency-Key`, as docs/service.md says; no carrier does. `create` then gets `idempotencyKey`
+   * beside `notAfter`, and must pass it on. An attempt whose answer was lost is asked for again with its key and the same
+   * body, within 10 minutes of its claim, also after a restart; never after a notification of it, nor where hours, `until`,
+   * a block or a pause forbid a call.
+   *
+   * @defaultValue `false`: no attempt is asked for again
+   */
+  readonly idempotent?: boolean | undefined;
   /**
    * Reads a call: `(id) => get(id, options)` with `get` of `outdial/calls`. A call whose final notification hasn't come 90 s
    * after it was placed is asked for, again and again at growing intervals, and its end counts as a notified one: no
@@ -301,6 +310,7 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
     record: CallParams.entries.record,
     secret: secretOption,
     create: callable<CampaignOptions["create"]>(),
+    idempotent: optional(flag),
     get: optional(callable<NonNullable<CampaignOptions["get"]>>()),
     end: optional(callable<NonNullable<CampaignOptions["end"]>>()),
     service: optional(

@@ -1,4 +1,4 @@
-import { signUrl } from "../callbacks/signed-url.ts";
+import { signUrlAt } from "../callbacks/signed-url.ts";
 import type { CallAtUrls } from "../calls/params.ts";
 import { utf8 } from "../lib/encoding.ts";
 import type { DueContact } from "./due-contacts.ts";
@@ -19,11 +19,16 @@ export const senderOf = (to_number: string, from_number: string | readonly strin
 /** Seconds that a URL is valid after its attempt is given up: for clocks that differ, and late deliveries. */
 const urlMargin = 86_400;
 
-/** The parameters of an attempt: its own signed URLs bring back which attempt it is. */
+/**
+ * The parameters of an attempt: its own signed URLs bring back which attempt it is.
+ *
+ * @param signed - when they are signed, by the machine's clock
+ */
 export const paramsOf = async (
   { contact, written: to_number, id, variables, attempts, from_number = "" }: DueContact,
   campaign: string,
   settings: CampaignSettings,
+  signed: number,
 ): Promise<CallAtUrls> => {
   const { flow_url, status_callback_url, record, secret, settleTimeout } = settings;
   const expiresIn = Math.ceil(settleTimeout / 1000) + urlMargin;
@@ -31,8 +36,8 @@ export const paramsOf = async (
   const flowContext =
     variables === undefined ? context : { ...context, variables: JSON.parse(variables) };
   const [flow, status] = await Promise.all([
-    signUrl(flow_url, { secret, context: flowContext, expiresIn }),
-    signUrl(status_callback_url, { secret, context, expiresIn }),
+    signUrlAt(flow_url, { secret, context: flowContext, expiresIn }, signed),
+    signUrlAt(status_callback_url, { secret, context, expiresIn }, signed),
   ]);
   return {
     from_number,

@@ -1,13 +1,11 @@
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Action } from "../flows/actions.ts";
+import type { CalledContact, ScriptCampaign } from "../flows/contact.ts";
 import type { StepInput } from "../flows/flow-state.ts";
-import type { CalledContact, Campaign } from "./campaign.ts";
+import type { RecordingInput } from "../flows/record.ts";
 import { attemptIn } from "./notifications.ts";
 import type { Sql } from "./sqlite.ts";
 import { contactOf, isErased } from "./tables.ts";
-
-/** What a step of a script does with its list. */
-export type ScriptCampaign = Pick<Campaign, "block" | "callBack" | "cancel">;
 
 /** What a step of a script gets: the call, who is called, and the list. */
 export interface ScriptInput extends StepInput {
@@ -24,7 +22,8 @@ export type ScriptStep<Name extends string = string> = (
 
 /**
  * What the file of `outdial dial --script` and `outdial emulator --script` has as its default export: the flow of a list's
- * calls. The command notes each answer in the ledger before `onInput`.
+ * calls. Each answer is in the ledger before `onInput`. A server of your own takes the same:
+ * `flowHandler({ secret, campaign, ...script })`; without `campaign` a step's `contact` and `campaign` are undefined.
  *
  * @typeParam Name - the names of the steps
  *
@@ -72,6 +71,12 @@ export interface Script<Name extends string = string> {
    * @defaultValue none
    */
   readonly onInput?: ((given: ScriptInput) => unknown) | undefined;
+  /**
+   * Called when the carrier has a recording that a `record` has made.
+   *
+   * @defaultValue none
+   */
+  readonly onRecording?: ((recording: RecordingInput) => unknown) | undefined;
 }
 
 /** The contact of a call, by the context of its signed URL; `undefined` if it is none of this campaign, or was erased. */

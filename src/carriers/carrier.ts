@@ -1,4 +1,4 @@
-import type { MakeSide } from "../emulator/side.ts";
+import type { MakeSide } from "../server/side.ts";
 import type { Service } from "../service.ts";
 
 /** When the flow of a machine is requested: once it is known, or once its greeting is over. */

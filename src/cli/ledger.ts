@@ -1,4 +1,13 @@
-import { closeSync, existsSync, openSync, statSync, utimesSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import {
   LedgerException,
@@ -6,6 +15,7 @@ import {
   type OpenedLedger,
   openLedger,
 } from "../campaigns/index.ts";
+import { withoutThrowing } from "../lib/check.ts";
 import { type Environment, exits, Failure, UsageError } from "./command.ts";
 import { codeOf } from "./terminal.ts";
 
@@ -99,6 +109,38 @@ const checkFile = (file: string, create: boolean): void => {
       exits.usage,
     );
   }
+};
+
+/** Where a file is, whatever links lead there; the path itself where there is none. */
+const realPathOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+
+/**
+ * The path of a file that stands beside a list. Where the list is a link that is beside the list itself, unless only the link has one.
+ *
+ * @param pathOf - the path of the file, by that of the list
+ * @param what - the file, and the flag that chooses another one
+ * @throws {UsageError} if there are two
+ */
+export const pathBeside = (
+  list: string,
+  pathOf: (list: string) => string,
+  [what, flag]: readonly [what: string, flag: string],
+): string => {
+  const [link, own] = [pathOf(list), pathOf(realPathOf(list))];
+  const isLink = realPathOf(list) !== join(realPathOf(dirname(list)), basename(list));
+  if (!isLink) return link;
+  if (!existsSync(link) || realPathOf(link) === realPathOf(own)) return own;
+  if (!existsSync(own)) return link;
+  throw new UsageError(
+    `the list is a link, and there is ${what} beside the link and one beside the list: choose one with ${flag}`,
+  );
+};
+
+/** Where the ledger of a list is, without links: SQLite's lock and journal stand beside the file itself, and not beside a link to it. */
+export const ledgerPathOf = (given: string | undefined, list: string): string => {
+  const pathOf = (path: string): string => `${path.replace(/\.[a-z]+$/i, "")}.outdial`;
+  const path = given ?? pathBeside(list, pathOf, ["a ledger", "--ledger"]);
+  return withoutThrowing(() => lstatSync(path))?.isSymbolicLink() ? realPathOf(path) : path;
 };
 
 /** A file system may know the time of a change by two seconds only. */

@@ -1,30 +1,22 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type {
-  CalledContact,
-  Script,
-  ScriptCampaign,
-  ScriptInput,
-  ScriptStep,
-} from "../campaigns/index.ts";
-import type { FlowOptions, StepInput } from "../flows/index.ts";
+import type { Script, ScriptStep } from "../campaigns/index.ts";
 import { fieldsOf, isRecord } from "../lib/check.ts";
 import { UsageError } from "./command.ts";
 import { scriptFailure } from "./script-failure.ts";
 
 /** What a script may decide; the command gives the rest. */
-const names = ["onAnswer", "onMachine", "steps", "onInput"] as const;
-
-/** The options of `flowHandler` that a script decides. */
-export type ScriptedOptions = Pick<FlowOptions<string>, (typeof names)[number]>;
+const names = ["onAnswer", "onMachine", "steps", "onInput", "onRecording"] as const;
 
 const isStep = (value: unknown): value is ScriptStep => typeof value === "function";
 
 const isSteps = (value: unknown): value is Readonly<Record<string, ScriptStep>> =>
   isRecord(value) && Object.values(value).every(isStep);
 
-const isHook = (value: unknown): value is NonNullable<Script["onInput"]> => isStep(value);
+const isHook = (
+  value: unknown,
+): value is NonNullable<Script["onInput"]> & NonNullable<Script["onRecording"]> => isStep(value);
 
 /** A field of a script, if it is there. */
 const optional = <T>(
@@ -43,7 +35,7 @@ const scriptIn = (module: unknown): Script => {
   const script = fieldsOf(module).default;
   if (!isRecord(script)) {
     throw new UsageError(
-      "--script must have a default export: { onAnswer, steps, onMachine, onInput }",
+      "--script must have a default export: { onAnswer, steps, onMachine, onInput, onRecording }",
     );
   }
   const unknown = Object.keys(script).find((name) => !names.some((known) => known === name));
@@ -57,6 +49,7 @@ const scriptIn = (module: unknown): Script => {
     onAnswer: onAnswer.bind(script),
     onMachine: optional(script, "onMachine", isStep, "a function")?.bind(script),
     onInput: optional(script, "onInput", isHook, "a function")?.bind(script),
+    onRecording: optional(script, "onRecording", isHook, "a function")?.bind(script),
     steps: optional(script, "steps", isSteps, "an object of functions"),
   };
 };
@@ -102,48 +95,4 @@ export const readScript = async (file: string): Promise<Script> => {
   const changed = await changedAt(file);
   if (changed === undefined) throw new UsageError(`--script cannot be read: ${file}`);
   return importScript(file, changed);
-};
-
-/** The list of a script, or what stands for it. */
-export interface ScriptList {
-  /**
-   * Who is called.
-   *
-   * @throws an error if the call is none of the list: its flow fails
-   */
-  readonly contactOf: (given: StepInput) => CalledContact;
-  /** What the script does with the list in the call. */
-  readonly campaignOf: (given: StepInput) => ScriptCampaign;
-  /** Keeps what the call has learned: called before `onInput` of the script. */
-  readonly note: (given: StepInput) => unknown;
-  /** Called before each step: what fails from then on is the flow. */
-  readonly onStep?: (given: StepInput) => void;
-}
-
-/** What a script decides, as options of `flowHandler`: its functions also get the contact and the campaign. */
-export const scriptedOptions = (script: Script, list: ScriptList): ScriptedOptions => {
-  const { onAnswer, onMachine, steps, onInput } = script;
-  const extend = (given: StepInput): ScriptInput => ({
-    ...given,
-    contact: list.contactOf(given),
-    campaign: list.campaignOf(given),
-  });
-  const withList =
-    (step: ScriptStep): FlowOptions<string>["onAnswer"] =>
-    (given) => {
-      const extended = extend(given);
-      list.onStep?.(given);
-      return step(extended);
-    };
-  return {
-    onAnswer: withList(onAnswer),
-    onMachine: onMachine && withList(onMachine),
-    ...(steps && {
-      steps: Object.fromEntries(Object.entries(steps).map(([name, one]) => [name, withList(one)])),
-    }),
-    onInput: async (given) => {
-      await list.note(given);
-      await onInput?.(extend(given));
-    },
-  };
 };

@@ -1,17 +1,25 @@
-import type { WireAction } from "../flows/wire.ts";
 import { fail } from "../lib/check.ts";
 import type { CallState, Reason } from "../performer/line.ts";
 import type { Utterance } from "../performer/utterances.ts";
-import type { ScriptedCallee } from "./callee.ts";
-import type { Clock, Timeline } from "./clock.ts";
+import type {
+  AnsweringMachine,
+  CallLimits,
+  Message,
+  RecordedAudio,
+  RequestedCall,
+  ServedCall,
+} from "../server/call.ts";
 import {
   type CallFacts,
   type CallRecord,
   type HistoryEntry,
   iso,
   type NewEntry,
-} from "./history.ts";
-import { type Reach, wayOf } from "./outgoing.ts";
+} from "../server/history.ts";
+import { type Reach, wayOf } from "../server/outgoing.ts";
+import { addKeyTone, keyInterval, type ScriptedCallee } from "./callee.ts";
+import type { Clock, Timeline } from "./clock.ts";
+import { recordedAudio } from "./recording/recorded-audio.ts";
 import { Recording } from "./recording/recording.ts";
 import type { Outcome } from "./scenarios.ts";
 
@@ -77,15 +85,6 @@ export const dialLeg = async (leg: Leg, outcome: Outcome, ringing: Ringing): Pro
   leg.transition(ringDuration <= answerTimeout ? decision : "no_answer");
 };
 
-/** What a call is asked for with, whichever interface it came by. */
-export interface RequestedCall
-  extends Pick<CallFacts, "from_number" | "to_number" | "flow_url" | "status_callback_url"> {
-  /** Whether it is recorded: by default it is. */
-  readonly record?: boolean | undefined;
-  /** What it does first, where that came with the request, in outdial's own interface. */
-  readonly flow?: WireAction | undefined;
-}
-
 /** A request for a call that the API accepted. */
 export interface AcceptedRequest {
   readonly id: string;
@@ -100,51 +99,6 @@ export interface AcceptedRequest {
   readonly kept?: number | undefined;
 }
 
-/** A machine that answers a call. Times are in milliseconds since the answer. */
-export interface AnsweringMachine {
-  /** When its greeting is over, and its beep. */
-  readonly readyAt: number;
-  /** Whether it beeps. */
-  readonly beeps: boolean;
-}
-
-/** How long a call may ring and last, in milliseconds. */
-export interface CallLimits {
-  readonly answerTimeout?: number;
-  readonly maxDuration?: number;
-}
-
-/** How an attempt to deliver a notification ended. */
-export interface Delivery {
-  /** Absent when no response came. */
-  readonly status?: number | undefined;
-  /** Why it was not delivered. */
-  readonly error?: string | undefined;
-  /** Whether it took too long. */
-  readonly timedOut?: boolean | undefined;
-}
-
-/** A notification, ready to be sent. */
-export interface Message {
-  readonly id: string;
-  /** Its type. */
-  readonly event: string;
-  readonly url: string;
-  readonly method: "GET" | "POST";
-  /** Empty when the URL has everything. */
-  readonly body: string;
-  /** The headers of an attempt: a signature may depend on the time, and be made by Web Crypto. */
-  readonly headers: () =>
-    | Readonly<Record<string, string>>
-    | Promise<Readonly<Record<string, string>>>;
-  /**
-   * Milliseconds until the next attempt, after so many; `undefined` when there is none.
-   *
-   * @param delivery - how the latest attempt ended
-   */
-  readonly retryDelay: (attempts: number, delivery: Delivery) => number | undefined;
-}
-
 /** What a call reports to the rest of the emulator. */
 export interface CallListeners {
   readonly onEntry: (entry: HistoryEntry) => void;
@@ -157,7 +111,7 @@ type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 const overReason = "The call is over";
 
 /** One call: its state, its time and its history. */
-export class Call {
+export class Call implements ServedCall {
   readonly id: string;
   readonly params: RequestedCall;
   readonly reach: Reach;
@@ -194,6 +148,7 @@ export class Call {
   /** The hosts of which is said that they are reached in plain text. */
   readonly #plain = new Set<string>();
   #recording: Recording | undefined;
+  readonly audio: RecordedAudio = recordedAudio(() => this.recording);
 
   constructor(
     { id, params, recordingUrl, reach, limits = {}, kept }: AcceptedRequest,
@@ -308,6 +263,17 @@ export class Call {
     this.log({ type: "say", text, duration: to - from });
     if (this.recording.isSilenced("callee")) return;
     for (const listener of this.speechListeners) listener(utterance);
+  }
+
+  /** Presses keys for the callee to hear; `p` is a pause. */
+  sendKeys(keys: string): void {
+    // A script gets them at once, as other audio may be in the way of the tones.
+    this.callee?.pressed(keys.replaceAll("p", ""));
+    if (this.callee) return;
+    const from = this.talkTime;
+    for (const [at, key] of [...keys].entries()) {
+      if (key !== "p") addKeyTone(this.recording.media, key, from + at * keyInterval);
+    }
   }
 
   /** Ends the call because its flow can't be followed. */

@@ -1,3 +1,5 @@
+import { EventQueue } from "../lib/event-queue.ts";
+
 /**
  * The time of one activity of a call: its line, or its notifications. All activities of one call have
  * the same time.
@@ -41,24 +43,12 @@ class Agenda {
   now: number = Date.now();
   /** How many activities run and do not wait. */
   running = 0;
-  #due: readonly Due[] = [];
-
-  add(due: Due): void {
-    this.#due = [...this.#due, due].sort((one, other) => one.time - other.time);
-  }
-
-  /** Removes and returns what an activity has planned. */
-  take(owner: InstantTimeline, isTaken: (due: Due) => boolean): readonly Due[] {
-    const taken = this.#due.filter((due) => due.owner === owner && isTaken(due));
-    this.#due = this.#due.filter((due) => !taken.includes(due));
-    return taken;
-  }
+  readonly due: EventQueue<Due> = new EventQueue();
 
   advance(): void {
-    while (this.running === 0 && this.#due.some(({ isWait }) => isWait)) {
-      const [next, ...others] = this.#due;
+    while (this.running === 0 && this.due.has(({ isWait }) => isWait)) {
+      const next = this.due.shift();
       if (!next) return;
-      this.#due = others;
       this.now = Math.max(this.now, next.time);
       next.action();
     }
@@ -95,7 +85,7 @@ class InstantTimeline implements Timeline {
         agenda.running++;
         resolve();
       };
-      agenda.add({ time: agenda.now + milliseconds, owner: this, action, isWait: true });
+      agenda.due.add({ time: agenda.now + milliseconds, owner: this, action, isWait: true });
       agenda.running--;
       agenda.advance();
     });
@@ -104,16 +94,18 @@ class InstantTimeline implements Timeline {
   after(milliseconds: number, action: () => void): void {
     if (this.#stopped) return;
     const time = this.#agenda.now + milliseconds;
-    this.#agenda.add({ time, owner: this, action, isWait: false });
+    this.#agenda.due.add({ time, owner: this, action, isWait: false });
   }
 
   skip(): void {
-    for (const { action } of this.#agenda.take(this, ({ isWait }) => isWait)) action();
+    const waits = this.#agenda.due.take(({ owner, isWait }) => owner === this && isWait);
+    for (const { action } of waits) action();
   }
 
   stop(): void {
     this.#stopped = true;
-    for (const { isWait, action } of this.#agenda.take(this, () => true)) if (isWait) action();
+    const all = this.#agenda.due.take(({ owner }) => owner === this);
+    for (const { isWait, action } of all) if (isWait) action();
   }
 
   fork(): Timeline {

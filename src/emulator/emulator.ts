@@ -1,13 +1,18 @@
 import { carrierNamed, carriers } from "../carriers/carriers.ts";
 import { check, fail, isText } from "../lib/check.ts";
 import { isLoopback } from "../lib/url.ts";
-import type { ApiRoutes } from "./api.ts";
+import type { ApiRoutes } from "../server/api.ts";
+import type { CallRecord, EmulatorEvent, RefusedEvent } from "../server/history.ts";
+import { idSource, randomSource } from "../server/ids.ts";
+import { outdialSide } from "../server/outdial/side.ts";
+import { type Reach, reachOf } from "../server/outgoing.ts";
+import type { MakeSide, ServiceSide } from "../server/side.ts";
+import { receptionOf } from "./api-responses.ts";
 import { type Call, CallRegistry, type Trigger } from "./call.ts";
 import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
+import { EventLog } from "./event-log.ts";
 import type { Telephones } from "./flow.ts";
-import { type CallRecord, type EmulatorEvent, EventLog, type RefusedEvent } from "./history.ts";
-import { idSource, randomSource } from "./ids.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
@@ -15,11 +20,8 @@ import {
   EmulatorSettingsSchema,
   urlOf,
 } from "./options.ts";
-import { outdialSide } from "./outdial/side.ts";
-import { type Reach, reachOf } from "./outgoing.ts";
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
-import type { EmulatedSide, MakeSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
 import { simulatedTelephones } from "./simulated-telephones.ts";
 import { callStarter } from "./start.ts";
@@ -193,7 +195,7 @@ const controlsOf = (calls: CallRegistry): CallControls => {
 /** The state of one emulator. */
 interface EmulatorParts {
   readonly settings: EmulatorSettings;
-  readonly side: EmulatedSide;
+  readonly side: ServiceSide;
   readonly calls: CallRegistry;
   readonly received: ReceivedRequests;
   readonly eventLog: EventLog<EmulatorEvent>;
@@ -336,10 +338,12 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const app = side.routes({
     reachOf: reach,
     responseTimeout,
-    isClosed,
     findCall: (id) => calls.get(id),
     allCalls: () => calls.all(),
-    onPost: received.onPost,
+    receive: (to_number, lost = 0) => {
+      received.count(to_number);
+      return receptionOf(to_number, lost, isClosed());
+    },
     onRefused: received.onRefused,
     keys: received.keys,
     accept,

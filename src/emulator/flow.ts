@@ -1,8 +1,8 @@
 import { FlowError, type Line } from "../performer/line.ts";
+import { messageOf } from "../server/outgoing.ts";
 import type { Call } from "./call.ts";
 import type { Callee } from "./callee-script.ts";
 import type { OnCall } from "./options.ts";
-import { messageOf } from "./outgoing.ts";
 import type { FlowParts } from "./simulated-line.ts";
 
 /** The telephones that calls ring: simulated ones, or those that an exchange reaches. */

@@ -10,14 +10,13 @@
  * @module
  */
 
-export type { WireAction, WireGather, WirePrompt, WireSay } from "../flows/wire.ts";
-export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee-script.ts";
-export { createEmulator, type Emulator } from "./emulator.ts";
+export type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../flows/wire.ts";
 export type {
   ActionEntry,
   CallFacts,
   CallRecord,
   CallState,
+  Cut,
   CutEntry,
   Doing,
   EmulatorEvent,
@@ -41,7 +40,10 @@ export type {
   StateEntry,
   StreamEntry,
   VerbEntry,
-} from "./history.ts";
+} from "../server/history.ts";
+export type { Send } from "../server/outgoing.ts";
+export type { Callee, CalleeAct, CalleeCall, CalleeScript, Voice } from "./callee-script.ts";
+export { createEmulator, type Emulator } from "./emulator.ts";
 export type {
   EmulatedService,
   EmulatorOptions,
@@ -49,6 +51,5 @@ export type {
   OnCall,
   SocketConstructor,
 } from "./options.ts";
-export type { Send } from "./outgoing.ts";
-export type { CallAudio, Cut, PlayedPiece, Side } from "./recording/recording.ts";
+export type { CallAudio, PlayedPiece, Side } from "./recording/recording.ts";
 export { type ApiResponse, type Outcome, type Scenario, scenarios } from "./scenarios.ts";

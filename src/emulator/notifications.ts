@@ -1,8 +1,14 @@
-import type { Call, Message } from "./call.ts";
-import { iso, type NotificationEntry } from "./history.ts";
-import type { Random } from "./ids.ts";
+import type { Message } from "../server/call.ts";
+import { iso, type NotificationEntry } from "../server/history.ts";
+import type { Random } from "../server/ids.ts";
+import {
+  type Requester,
+  type RequestResult,
+  type RequestRules,
+  statusIn,
+} from "../server/outgoing.ts";
+import type { Call } from "./call.ts";
 import type { Faults } from "./options.ts";
-import { type Requester, type RequestResult, type RequestRules, statusIn } from "./outgoing.ts";
 
 /** The faults of one notification. */
 interface InjectedFaults {

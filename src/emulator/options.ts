@@ -2,9 +2,9 @@ import { custom, type GenericSchema, is, optional, strictObject } from "valibot"
 import { CallParams } from "../calls/params.ts";
 import { isFunction, isKey, isRecord, isText, presence, withoutThrowing } from "../lib/check.ts";
 import { isPrivateKey } from "../lib/pem.ts";
+import type { CallRecord } from "../server/history.ts";
+import type { Send } from "../server/outgoing.ts";
 import type { Callee } from "./callee-script.ts";
-import type { CallRecord } from "./history.ts";
-import type { Send } from "./outgoing.ts";
 import type { Outcome } from "./scenarios.ts";
 
 /**

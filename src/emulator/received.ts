@@ -1,6 +1,7 @@
-import type { ApiParts } from "./api.ts";
-import type { EmulatorEvent, EventLog, RefusedEvent } from "./history.ts";
-import { KeptKeys } from "./outdial/kept-keys.ts";
+import type { ApiParts } from "../server/api.ts";
+import type { EmulatorEvent, RefusedEvent } from "../server/history.ts";
+import { KeptKeys } from "../server/outdial/kept-keys.ts";
+import type { EventLog } from "./event-log.ts";
 
 /** How many refused requests are kept. */
 const maxRefused = 100;
@@ -10,7 +11,7 @@ const maxPath = 200;
 const maxDetail = 400;
 
 /** The requests that the API of an emulator has received. */
-export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused" | "keys"> {
+export class ReceivedRequests implements Pick<ApiParts, "onRefused" | "keys"> {
   /** How many valid requests for a call came, by `to_number`. */
   readonly posts: Map<string, number> = new Map();
   readonly keys: KeptKeys;
@@ -28,9 +29,9 @@ export class ReceivedRequests implements Pick<ApiParts, "onPost" | "onRefused" |
     return this.#refused;
   }
 
-  readonly onPost: ApiParts["onPost"] = (to_number) => {
+  count(to_number: string): void {
     this.posts.set(to_number, (this.posts.get(to_number) ?? 0) + 1);
-  };
+  }
 
   readonly onRefused: ApiParts["onRefused"] = ({ method, path, status, detail }) => {
     const event: RefusedEvent = {

@@ -6,30 +6,23 @@ import {
   type MediaSource,
   type Sound,
 } from "../performer/line.ts";
-import { type Call, dialLeg, type Message, type Ringing } from "./call.ts";
+import type { Requester } from "../server/outgoing.ts";
+import { type Call, dialLeg, type Ringing } from "./call.ts";
 import { callLine, type LineEnds, SecondLeg } from "./call-line.ts";
 import { addKeyTone } from "./callee.ts";
-import type { NewId } from "./ids.ts";
-import type { Requester } from "./outgoing.ts";
 import { wavSeconds } from "./recording/wav.ts";
 import { scenarioOf } from "./scenarios.ts";
 import type { StreamParts } from "./stream.ts";
 
-/** What the flow of a call needs of the emulator. */
+/** What the line of a simulated call needs of the emulator. */
 export interface FlowParts extends Ringing, StreamParts {
-  readonly accountId: string;
   readonly request: Requester;
-  readonly newId: NewId;
   /** Called when prompts of the flow have ended, and keys are taken. */
   readonly onQuestion?: ((call: Call) => void) | undefined;
   /** Whether a frame of 20 ms of the application's audio is lost, by its index since the answer. */
   readonly isLost?: ((frame: number) => boolean) | undefined;
   /** How much of the applications' audio is kept of a call, in milliseconds: ten minutes by default. */
   readonly kept?: number | undefined;
-  /** Sends notifications of a call, after those that are pending. */
-  readonly notify: (call: Call, messages: readonly Message[]) => void;
-  /** The line of an answered call. */
-  readonly lineOf: (call: Call) => Line;
 }
 
 /** What the line of a simulated call has that the emulator's own has not. */
@@ -59,7 +52,7 @@ const mediaLimit = 4_096;
 const assumedMediaSeconds = 5;
 
 /** The tone that stands for media in the recording. */
-export const mediaHertz = 350;
+const mediaHertz = 350;
 
 /** Milliseconds of speech for each character, and at least. */
 const characterDuration = 65;
@@ -70,11 +63,8 @@ const minDuration = 500;
  *
  * @param text - without markup such as SSML
  */
-export const speechDuration = (text: string): number =>
+const speechDuration = (text: string): number =>
   Math.max(minDuration, text.trim().replace(/\s+/g, " ").length * characterDuration);
-
-/** How often a prompt is repeated whose `loop` is 0, which means until the call is over. */
-export const endlessLoops = 1_000;
 
 /**
  * Requests the head of some media, and returns its length in milliseconds: the media is not decoded.
@@ -82,7 +72,7 @@ export const endlessLoops = 1_000;
  * @param signal - aborts the request
  * @throws {FlowError} when there is no such media
  */
-export const mediaDuration = async (
+const mediaDuration = async (
   call: Call,
   { step, field, url, headers, code }: MediaSource,
   signal: AbortSignal,
@@ -109,6 +99,8 @@ const secondLegHertz = 520;
 
 /** How long the other participant of a conference needs to join, in milliseconds. */
 const joinDelay = 1_000;
+
+const answers = (to: string): boolean => scenarioOf(to).outcome.outcome === "answer";
 
 /** Calls another number, by the same scenarios as a call, and connects the two for a while. */
 const dialSecondLeg = async (
@@ -188,8 +180,9 @@ const simulatedEnds = (call: Call, parts: FlowParts, wait: Line["waitUntil"]): L
     },
     dial: (dialling) => {
       const { ringDuration } = parts;
-      const { answerTimeout } = dialling;
-      return dialSecondLeg(call, dialling, { ringDuration, answerTimeout });
+      const { answerTimeout, to, others = [] } = dialling;
+      const reached = [to, ...others].find(answers) ?? to;
+      return dialSecondLeg(call, { ...dialling, to: reached }, { ringDuration, answerTimeout });
     },
     join: (dialling) => {
       const answerTimeout = joinDelay;

@@ -1,9 +1,9 @@
 import { withDeadline } from "../http/deadline.ts";
+import { messageOf } from "../server/outgoing.ts";
 import { type Call, dialLeg } from "./call.ts";
 import { ScriptedCallee } from "./callee.ts";
 import type { Callee, CalleeCall } from "./callee-script.ts";
 import type { CallParts, Telephones } from "./flow.ts";
-import { messageOf } from "./outgoing.ts";
 import { audioOf } from "./recording/recording.ts";
 import { type Outcome, parseOutcome, scenarioOf } from "./scenarios.ts";
 import { type FlowParts, simulatedLine } from "./simulated-line.ts";

@@ -1,19 +1,20 @@
-import type { ApiParts } from "./api.ts";
-import { Call, type CallRegistry, type Message } from "./call.ts";
+import type { ApiParts } from "../server/api.ts";
+import type { EmulatorEvent } from "../server/history.ts";
+import type { NewId, Random } from "../server/ids.ts";
+import { requester } from "../server/outgoing.ts";
+import type { ServiceSide } from "../server/side.ts";
+import { Call, type CallRegistry } from "./call.ts";
 import type { Clock } from "./clock.ts";
+import type { EventLog } from "./event-log.ts";
 import { type CallParts, runCall, type Telephones } from "./flow.ts";
-import type { EmulatorEvent, EventLog } from "./history.ts";
-import type { NewId, Random } from "./ids.ts";
 import { Notifier } from "./notifications.ts";
 import type { EmulatorSettings } from "./options.ts";
-import { requester } from "./outgoing.ts";
-import type { EmulatedSide } from "./side.ts";
 import type { LineParts } from "./simulated-line.ts";
 
 /** What the calls of an emulator are made of. */
 export interface StarterParts extends Pick<ApiParts, "reachOf" | "responseTimeout"> {
   readonly settings: EmulatorSettings;
-  readonly side: EmulatedSide;
+  readonly side: ServiceSide;
   readonly clock: Clock;
   readonly line: LineParts;
   readonly telephones: Telephones;
@@ -35,22 +36,22 @@ const notifierOf = ({ settings, side, random, responseTimeout }: StarterParts): 
 const callPartsOf = (
   { settings, side, line, telephones, newId, responseTimeout }: StarterParts,
   notifier: Notifier,
-): CallParts => {
-  const parts: CallParts = {
-    ...settings,
-    accountId: side.accountId,
-    request: requester(settings.fetch, responseTimeout),
-    newId,
-    responseTimeout,
-    ...line,
-    telephones,
-    WebSocket: settings.WebSocket ?? globalThis.WebSocket,
-    follow: side.follow,
-    notify: (call: Call, messages: readonly Message[]) => notifier.notify(call, messages),
-    lineOf: (call) => telephones.lineOf(call, parts),
-  };
-  return parts;
-};
+): CallParts => ({
+  ...settings,
+  request: requester(settings.fetch, responseTimeout),
+  responseTimeout,
+  ...line,
+  telephones,
+  WebSocket: settings.WebSocket ?? globalThis.WebSocket,
+  follow: (call, parts) =>
+    side.follow(call, {
+      accountId: side.accountId,
+      newId,
+      request: parts.request,
+      line: telephones.lineOf(call, parts),
+      notify: (messages) => notifier.notify(call, messages),
+    }),
+});
 
 /** Returns the function that starts the calls which the API accepts. */
 export const callStarter = (parts: StarterParts): ApiParts["accept"] => {

@@ -10,13 +10,13 @@ import {
   type SocketData,
   UnkeptAudio,
 } from "../performer/media-socket.ts";
+import type { Cut, StreamEntry } from "../server/history.ts";
+import { messageOf } from "../server/outgoing.ts";
 import type { Call } from "./call.ts";
 import type { Timeline } from "./clock.ts";
-import type { StreamEntry } from "./history.ts";
 import type { SocketConstructor } from "./options.ts";
-import { messageOf } from "./outgoing.ts";
 import type { Playout } from "./recording/playout.ts";
-import type { Cut, Mixing, Recording } from "./recording/recording.ts";
+import type { Mixing, Recording } from "./recording/recording.ts";
 import { sampleAt, tone } from "./recording/track.ts";
 
 /** Some of the callee's audio on its way to a media socket. */

@@ -1,6 +1,5 @@
 import type { Call } from "../emulator/call.ts";
 import { callLine, type LineEnds, SecondLeg } from "../emulator/call-line.ts";
-import { messageOf } from "../emulator/outgoing.ts";
 import type { Playout } from "../emulator/recording/playout.ts";
 import { sampleAt, tone } from "../emulator/recording/track.ts";
 import type { FlowParts } from "../emulator/simulated-line.ts";
@@ -12,6 +11,7 @@ import {
   type MediaSource,
   type Sound,
 } from "../performer/line.ts";
+import { messageOf } from "../server/outgoing.ts";
 import type { Ari } from "./ari.ts";
 import { callTelephone } from "./channel.ts";
 import type { Connection } from "./connection.ts";

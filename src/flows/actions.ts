@@ -5,7 +5,16 @@ import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
 import { inRequest } from "./in-request.ts";
 import { numberRule } from "./prompts.ts";
-import { checkSpoken, type Gather, gatherSchema, type Say, saySchema, stepName } from "./say.ts";
+import { type RecordAction, recordSchema } from "./record.ts";
+import {
+  checkNext,
+  checkSpoken,
+  type Gather,
+  gatherSchema,
+  type Say,
+  saySchema,
+  stepName,
+} from "./say.ts";
 
 /** Plays a recording to the person on the line. */
 export interface Play<Step extends string = never> {
@@ -53,7 +62,7 @@ export interface Stream<Step extends string = never> {
 export type Branch = "on_busy" | "on_no_answer" | "on_failure";
 
 /** What follows in a branch: an action, or the name of a step, in a form that TypeScript infers beside an action. */
-type Following<Step extends string> = Action<Step> | `${Step}`;
+export type Following<Step extends string> = Action<Step> | `${Step}`;
 
 /** Connects the call to somebody else. */
 export interface Dial<Step extends string = never> {
@@ -102,7 +111,8 @@ export type Action<Step extends string = never> =
   | Dial<Step>
   | Hangup
   | Say<Step>
-  | Gather<Step>;
+  | Gather<Step>
+  | RecordAction<Step>;
 
 /** An action that continues with any steps. */
 export type AnyAction = Action<string>;
@@ -233,7 +243,7 @@ export const checkAction = (action: AnyAction): void => {
     checkSpoken(action);
     return;
   }
-  if (action.next && action.flow_url) fail("flow_url", "must be left out with next");
+  checkNext(action);
   for (const [name, branch] of action.action === "dial" ? branchesOf(action) : []) {
     if (isText(branch)) continue;
     checkAction(branch);
@@ -267,6 +277,7 @@ export const stepsOf = (action: AnyAction): readonly string[] => {
  * | `hangup` | none |
  * | `say` | `prompts`, 1 to 10: texts, `{ media_url }`, `{ pause_ms }`; `language`?; `next`? or `flow_url`? |
  * | `gather` | `prompts`; `language`?; `digits`? 1 to 20; `finish_on_key`? `"#"`; `speech`?; `timeout_ms`?; `as`?; `on`? or `next`?; `tries`? 1 to 5; `otherwise`?; `flow_url`? |
+ * | `record` | `prompts`; `language`?; `max_length_ms`? 3 000 to 3 600 000; `finish_on_key`? `"#"`; `silence_ms`? 3 000 to 10 000; `as`?; `next`? or `flow_url`? |
  *
  * URLs may be plain `http:` and `ws:` on loopback; whether a service takes those is its own rule.
  *
@@ -288,8 +299,9 @@ export const Action: GenericSchema<unknown, AnyAction> = byAction<AnyAction>(
     hangup: hangupSchema,
     say: saySchema,
     gather: gatherSchema,
+    record: recordSchema,
   },
-  "must be play, stream, dial, hangup, say or gather",
+  "must be play, stream, dial, hangup, say, gather or record",
 );
 
 /** A checked action of a builder. */

@@ -1,14 +1,50 @@
 import type { Received } from "../callbacks/handler.ts";
+import type { Context } from "../callbacks/signed-url.ts";
 import { BadParametersException } from "../errors.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { fieldsOf } from "../lib/check.ts";
+import type { CalledContact, ScriptCampaign } from "./contact.ts";
 import type { StepInput } from "./flow-state.ts";
+import type { FlowRequest } from "./request.ts";
 
-/** What a flow tells of its calls: a campaign of `outdial/campaigns`, or of `outdial/campaigns/workers`. */
-export interface FlowCampaign {
+/** What a flow has of its calls' list: a campaign of `outdial/campaigns`, or of `outdial/campaigns/workers`. */
+export interface FlowCampaign extends Partial<ScriptCampaign> {
+  /** The contact of a call, by the context of its signed URL. Without it steps have none. */
+  readonly contact?:
+    | ((
+        context: Context,
+        call: FlowRequest,
+      ) => CalledContact | undefined | Promise<CalledContact | undefined>)
+    | undefined;
+  /**
+   * What steps do with the list in one call.
+   *
+   * @defaultValue the campaign itself
+   */
+  readonly inCall?: ((call: FlowRequest) => ScriptCampaign) | undefined;
   /** Records an answer, or that the flow of a call failed (`call.flow_error`). */
   readonly note: (given: StepInput | Received) => unknown;
 }
+
+/** What a step gets of the campaign of its call. */
+export const campaignOf = async (
+  campaign: FlowCampaign,
+  context: Context,
+  call: FlowRequest,
+): Promise<Pick<StepInput, "contact" | "campaign">> => {
+  const { block, callBack, cancel } = campaign;
+  const contact = await campaign.contact?.(context, call);
+  const list =
+    campaign.inCall?.(call) ??
+    (block &&
+      callBack &&
+      cancel && {
+        block: block.bind(campaign),
+        callBack: callBack.bind(campaign),
+        cancel: cancel.bind(campaign),
+      });
+  return { ...(contact && { contact }), ...(list && { campaign: list }) };
+};
 
 /** The call of a flow request whose sender was verified. */
 export type FlowCall = Pick<StepInput, "context"> & { readonly call_id: string };

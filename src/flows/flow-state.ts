@@ -1,7 +1,9 @@
 import type { AnsweredBy, OpenUnion } from "../callbacks/event.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { Action, AnyAction } from "./actions.ts";
+import type { CalledContact, ScriptCampaign } from "./contact.ts";
 import type { AfterDial, Dialed } from "./dialed.ts";
+import type { RecordingInput } from "./record.ts";
 import type { FlowRequest } from "./request.ts";
 import type { Gather } from "./say.ts";
 import type { SpokenText } from "./speech.ts";
@@ -19,6 +21,10 @@ export interface StepInput {
   readonly digits: string;
   /** What was said, where a `gather` takes speech; absent when nothing was, or keys came first. */
   readonly speech?: SpokenText | undefined;
+  /** Who is called, where `flowHandler` has the campaign of the call. */
+  readonly contact?: CalledContact | undefined;
+  /** The campaign of the call, where `flowHandler` has it. */
+  readonly campaign?: ScriptCampaign | undefined;
   /** What came of a `dial`, in the step that follows it. */
   readonly dialed?: Dialed | undefined;
   /** How often this step has asked, with this time: 1 at first. */
@@ -35,10 +41,13 @@ export interface StepInput {
   readonly message?: "left" | undefined;
 }
 
-/** Returns what the call does next. */
-export type Step<Name extends string = never> = (
-  input: StepInput,
-) => Action<Name> | Promise<Action<Name>>;
+/** Returns what the call does next. A method's type: a step of a list may demand `contact`, which a campaign gives. */
+export type Step<Name extends string = never> = {
+  step(input: StepInput): Action<Name> | Promise<Action<Name>>;
+}["step"];
+
+/** Called with what a call has learned. A method's type, as that of a step. */
+export type InputHook = { hook(given: StepInput): unknown }["hook"];
 
 /** How an answer continues: the fields of a `gather`. */
 type Question = Pick<Gather<string>, "as" | "on" | "next" | "tries" | "otherwise">;
@@ -54,6 +63,8 @@ export interface FlowState
   readonly action?: AnyAction | undefined;
   /** What follows a `dial`. */
   readonly after?: AfterDial | undefined;
+  /** The recording that comes to it: its name, and its call. */
+  readonly recording?: Pick<RecordingInput, "as" | "call_id"> | undefined;
   /** The question that was asked; absent after a `say`. */
   readonly ask?: Question | undefined;
   /** Whether the prompts before it were those of `onMachine`, or of a step after it. */

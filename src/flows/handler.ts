@@ -9,18 +9,20 @@ import {
   requireCheck,
   type Verification,
   verified,
+  type Waiting,
   withChecks,
   withinTime,
 } from "../callbacks/verify.ts";
-import { check, fail, fieldsOf, isFunction, isRecord } from "../lib/check.ts";
+import { check, fail, fieldsOf, isFunction, isRecord, isText } from "../lib/check.ts";
 import { maxUrl as defaultMaxUrl } from "../lib/url.ts";
 import { hangup } from "./actions.ts";
-import { type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
-import type { Step, StepInput } from "./flow-state.ts";
+import { campaignOf, type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
+import type { FlowState, InputHook, Step, StepInput } from "./flow-state.ts";
 import { respondJson } from "./outdial-interface.ts";
+import { type RecordingInput, recordingIn } from "./record.ts";
 import { FlowRequest } from "./request.ts";
 import { isSealed } from "./sealed-state.ts";
-import { answeredByOf, decideTurn, stateIn } from "./steps.ts";
+import { answeredByOf, decideTurn, requireSame, stateIn } from "./steps.ts";
 import type { CarrierWebhooks } from "./webhooks.ts";
 
 const requestIn = (json: unknown): FlowRequest | undefined => {
@@ -60,10 +62,18 @@ export type FlowOptions<Name extends string = never> = Verification & {
    *
    * @defaultValue none
    */
-  readonly onInput?: ((given: StepInput) => unknown) | undefined;
+  readonly onInput?: InputHook | undefined;
+  /**
+   * Called when the service has a recording that a `record` has made: with Twilio, Telnyx and Vonage. outdial's own interface
+   * sends the notification `recording.completed` to `callbackHandler` instead. It may be called twice with one. If it throws,
+   * the service may send it again. Needs `secret`.
+   *
+   * @defaultValue none: nobody is told of recordings
+   */
+  readonly onRecording?: ((recording: RecordingInput) => unknown) | undefined;
   /**
    * The campaign whose calls these are (`openCampaign`, or `campaignOf` of `outdial/campaigns/workers`), or its `note`: each
-   * answer, and what answered the telephone, is recorded before `onInput`, and the contact of a call that fails here ends as
+   * answer, and what answered the telephone, is recorded before `onInput`, steps get `contact` and `campaign`, and the contact of a call that fails here ends as
    * `flow_error`, with every service; 20 in a row pause the campaign. Needs `secret`.
    *
    * @defaultValue none: a call that fails here is completed to the service, and so to a campaign
@@ -81,6 +91,13 @@ export type FlowOptions<Name extends string = never> = Verification & {
   readonly onError?: OnError | undefined;
 };
 
+/** What a notification of a recording is handled with. */
+interface RecordedRequest {
+  readonly kept: FlowState;
+  readonly accept: (call_id: string | null) => void;
+  readonly waiting: Waiting;
+}
+
 const hangUp = () => ({ action: hangup() });
 
 const HandlerOptions = withChecks({
@@ -97,6 +114,7 @@ const HandlerOptions = withChecks({
     ),
   ),
   onInput: hook<(given: StepInput) => unknown>(),
+  onRecording: hook<(recording: RecordingInput) => unknown>(),
   campaign: exactOptional(
     custom<FlowCampaign | undefined>(
       (value) => value === undefined || isFunction(fieldsOf(value).note),
@@ -152,16 +170,14 @@ const HandlerOptions = withChecks({
 export const flowHandler = <const Name extends string = never>(
   options: FlowOptions<Name>,
 ): ((request: Request) => Promise<Response>) => {
-  const { onAnswer, onMachine, steps, onInput, campaign, onError, ...verification } = check(
-    HandlerOptions,
-    () => options,
-    "options",
-  );
+  const { onAnswer, onMachine, steps, onInput, onRecording, campaign, onError, ...verification } =
+    check(HandlerOptions, () => options, "options");
   requireCheck(verification);
   const functions = { ...steps, onAnswer, onMachine };
   const { secret, service } = verification;
   if (steps && !secret) fail("secret", "is missing, which steps need");
   if (campaign && !secret) fail("secret", "is missing, which campaign needs");
+  if (onRecording && !secret) fail("secret", "is missing, which onRecording needs");
   const noteInput =
     campaign &&
     (async (given: StepInput) => {
@@ -179,19 +195,42 @@ export const flowHandler = <const Name extends string = never>(
     isOver,
     maxUrl = defaultMaxUrl,
   }: Partial<CarrierWebhooks> = service?.application ?? {};
+  /** Hands over the recording of a notification, at the URL that was made for it. */
+  const recorded = async (
+    event: Readonly<Record<string, unknown>>,
+    { kept, accept, waiting }: RecordedRequest,
+  ): Promise<Response> => {
+    const { account_id, call_id } = event;
+    const [, account, call] = kept.of;
+    requireSame(kept, [
+      service?.name ?? "",
+      isText(account_id) ? account_id : account,
+      isText(call_id) ? call_id : call,
+    ]);
+    const recording = recordingIn(event);
+    const { call_id: id = "", as } = kept.recording ?? {};
+    accept(id);
+    if (recording && onRecording) {
+      waiting.waitFor("onRecording");
+      await onRecording({ call_id: id, as, ...recording, context: kept.context });
+    }
+    return new Response(null, { status: 204 });
+  };
   const work: Parameters<typeof handlerOf>[0]["work"] = async (request, { accept, report }) => {
     let known: FlowCall | undefined;
     try {
       return await withinTime(flowTimeout, async (waiting) => {
         const { body, token } = await verified(request, verification, waiting);
         const decode = decodeFlow && ((text: string) => decodeFlow(text, request.url));
+        const kept = token && isSealed(token) ? await stateIn(token, secretsOf(secret)) : undefined;
+        if (kept?.recording) {
+          const event = messageIn(body, fieldsOf, service?.application.decodeEvent);
+          return await recorded(event, { kept, accept, waiting });
+        }
         const received = messageIn(body, requestIn, decode);
         const boundTo = ({ account_id, call_id }: FlowRequest) =>
           [service?.name ?? "", account_id, call_id] as const;
-        const kept =
-          token && isSealed(token)
-            ? await stateIn(token, secretsOf(secret), boundTo(received))
-            : undefined;
+        if (kept) requireSame(kept, boundTo(received));
         // After a dial the request may be about another leg: what follows is about the call.
         const call = { ...received, ...kept?.after?.call };
         const context = kept?.context ?? contextIn(token);
@@ -213,9 +252,11 @@ export const flowHandler = <const Name extends string = never>(
           answered_by,
         } as const;
         const { waitFor } = waiting;
+        if (campaign) waitFor("campaign");
+        const ofCampaign = campaign ? await campaignOf(campaign, context, call) : {};
         const turn = {
           ...{ functions, onInput: noteInput ?? onInput, input, state: kept ?? begun },
-          ...{ report, waitFor },
+          ...{ report, waitFor, records: !!onRecording, ofCampaign },
         };
         return respond(() => decideTurn(turn), input);
       });

@@ -3,8 +3,8 @@
  * socket.
  *
  * The service requests the `flow_url` of a call when somebody answers. {@link flowHandler} verifies the request, and responds
- * with the action that your function returns: {@link say}, {@link gather}, {@link play},
- * {@link stream}, {@link dial} or {@link hangup}.
+ * with the action that your function returns: {@link say}, {@link gather}, {@link record},
+ * {@link play}, {@link stream}, {@link dial} or {@link hangup}.
  * {@link streamSession} reads and writes the audio of a `stream`.
  *
  * @see docs/flows.md
@@ -20,8 +20,10 @@ export { type ActionUrlOptions, actionUrl } from "./action-url.ts";
 export {
   Action,
   type AnyAction,
+  type Branch,
   type Dial,
   dial,
+  type Following,
   type Hangup,
   hangup,
   type Play,
@@ -31,8 +33,9 @@ export {
   type WireDial,
 } from "./actions.ts";
 export type { FlowCampaign } from "./campaign.ts";
+export type { CalledContact, ScriptCampaign } from "./contact.ts";
 export type { Dialed } from "./dialed.ts";
-export type { Step, StepInput } from "./flow-state.ts";
+export type { InputHook, Step, StepInput } from "./flow-state.ts";
 export { type FlowOptions, flowHandler } from "./handler.ts";
 export { type MachineUrlOptions, machineUrl } from "./machine-url.ts";
 export {
@@ -70,7 +73,9 @@ export {
   type Prompt,
   type Prompts,
   pause,
+  spell,
 } from "./prompts.ts";
+export { type RecordAction, type RecordingInput, record } from "./record.ts";
 export { FlowRequest } from "./request.ts";
 export {
   type Gather,

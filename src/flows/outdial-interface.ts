@@ -25,17 +25,17 @@ const isNested = (branch: AnyAction | string): boolean =>
  */
 const wireDial = async (
   action: Dial<string>,
-  { signAfter }: Decision,
+  { signOwn }: Decision,
   announced: readonly string[],
 ): Promise<object> => {
   const { next, on_busy, on_no_answer, on_failure, ...plain } = action;
   const branches = branchesOf(action);
   const own = branches.find(([, branch]) => !isNested(branch));
-  if (!(next || own) || !signAfter) return without(action, "next");
+  if (!(next || own) || !signOwn) return without(action, "next");
   const [name, rule] = own ? [own[0], "must be a play or a hangup"] : ["next", "must be left out"];
   if (!announced.includes("dialed")) fail(name, `${rule}: this service has not announced dialed`);
   if (plain.flow_url) fail(name, `${rule} beside flow_url`);
-  return { ...plain, flow_url: await signAfter() };
+  return { ...plain, flow_url: await signOwn() };
 };
 
 /**
@@ -55,6 +55,10 @@ const wireOf = async (
       return without(action, "next");
     case "dial":
       return wireDial(action, decision, announced);
+    case "record": {
+      const { next, ...fields } = action;
+      return { ...fields, prompts: action.prompts.map(wirePrompt) };
+    }
     case "say":
     case "gather": {
       const { as, on, next, tries, otherwise, ...fields }: Partial<Gather<string>> = {

@@ -126,6 +126,38 @@ export const audio = (media_url: string): AudioPrompt => {
   return rule ? fail("media_url", rule) : { media_url };
 };
 
+/** The most letters and digits that are spelled: each is spoken as a word, and a text has 1 500 characters. */
+const maxSpelled = 100;
+
+/**
+ * Letters and digits as a prompt of `say`, `gather` and `record`, spoken one by one: `"4, 0, 2"`, in the language of the
+ * action, by any voice. Spaces and dashes in it are left out.
+ *
+ * @param text - 1 to 100 letters and digits
+ * @returns the prompt, a text
+ * @throws {BadParametersException} when the text breaks its rule
+ *
+ * @example Speak a code twice
+ * ```ts
+ * import { pause, say, spell } from "outdial/flows";
+ *
+ * const code = spell("402913");
+ * const action = say(["Your code is", code, pause(1_000), "Again:", code]);
+ * console.log(action.prompts[1]); // 4, 0, 2, 9, 1, 3
+ * ```
+ * @see docs/flows.md
+ */
+export const spell = (text: string): string => {
+  const characters = isText(text) ? [...text.replace(/[\s-]/g, "")] : [];
+  const isSpelled =
+    characters.length > 0 &&
+    characters.length <= maxSpelled &&
+    characters.every((one) => /^[\p{L}\p{N}]$/u.test(one));
+  return isSpelled
+    ? characters.join(", ")
+    : fail("text", `must be 1 to ${maxSpelled} letters and digits`);
+};
+
 /**
  * Silence as a prompt of `say` and `gather`.
  *

@@ -1,4 +1,11 @@
-import { custom, type GenericSchema, literal, optional, strictObject } from "valibot";
+import {
+  custom,
+  type GenericSchema,
+  literal,
+  type OptionalSchema,
+  optional,
+  strictObject,
+} from "valibot";
 import { fail, isRecord, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { build } from "./by-action.ts";
@@ -87,13 +94,24 @@ export interface Gather<Step extends string = never> {
   readonly flow_url?: string | undefined;
 }
 
+interface SpokenFields<Step extends string> {
+  readonly prompts: GenericSchema<unknown, readonly Prompt[]>;
+  readonly language: OptionalField<string>;
+  readonly next: OptionalField<Step>;
+  readonly flow_url: OptionalField<string>;
+}
+
+/** The schema of a field that may be left out. */
+export type OptionalField<T> = OptionalSchema<GenericSchema<unknown, T>, undefined>;
+
 const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
 /** The name of a step. */
 export const stepName = <Step extends string>(): GenericSchema<unknown, Step> =>
   custom<Step>((value) => isText(value) && value !== "", "must be the name of a step");
 
-const spoken = <Step extends string>() => ({
+/** What each action that speaks has, by the names of its steps. */
+export const spoken = <Step extends string>(): SpokenFields<Step> => ({
   prompts: ruleSchema<readonly Prompt[]>(promptsRule),
   language: optional(ruleSchema<string>(languageRule)),
   next: optional(stepName<Step>()),
@@ -146,6 +164,11 @@ export const saySchema: GenericSchema<unknown, Say<string>> = sayOf<string>();
 
 /** The schema of a `gather` with any steps. */
 export const gatherSchema: GenericSchema<unknown, Gather<string>> = gatherOf<string>();
+
+/** @throws {BadParametersException} for an action that continues at two places */
+export const checkNext = ({ next, flow_url }: Pick<Say<string>, "next" | "flow_url">): void => {
+  if (next && flow_url) fail("flow_url", "must be left out with next");
+};
 
 /**
  * Checks what no single field says: where an action continues, and when an answer is complete.

@@ -1,6 +1,6 @@
 import { RefusedException } from "../callbacks/errors.ts";
 import type { Token } from "../callbacks/signed-url.ts";
-import { check, fail, fieldsOf, isText } from "../lib/check.ts";
+import { check, fail, isText } from "../lib/check.ts";
 import {
   Action,
   type AnyAction,
@@ -11,19 +11,25 @@ import {
   stepsOf,
 } from "./actions.ts";
 import { fitted, keptOf } from "./answer-size.ts";
+import { variablesIn } from "./contact.ts";
 import { signOwnUrl } from "./continuation.ts";
 import { dialedIn, followingDial } from "./dialed.ts";
 import type { FlowState, Step, StepInput } from "./flow-state.ts";
+import type { RecordAction } from "./record.ts";
 import type { FlowRequest } from "./request.ts";
 import { seal, sealSize, unsealed } from "./sealed-state.ts";
 import { spokenIn } from "./speech.ts";
-import type { AfterDialUrl, Decision, FlowInput } from "./webhooks.ts";
+import type { Decision, FlowInput, OwnUrl } from "./webhooks.ts";
 
 /** One flow request of a conversation. */
 export interface Turn {
   /** The steps, `onAnswer` and `onMachine`. */
   readonly functions: Readonly<Record<string, Step<string> | undefined>>;
   readonly onInput: ((given: StepInput) => unknown) | undefined;
+  /** What is given to each step beside what the call says. */
+  readonly ofCampaign: Pick<StepInput, "contact" | "campaign">;
+  /** Whether somebody waits for recordings. */
+  readonly records: boolean;
   readonly input: FlowInput;
   readonly state: FlowState;
   /** Reports what `onInput` throws. */
@@ -46,18 +52,18 @@ export const answeredByOf = (
 /**
  * The state in a token that this package has sealed, and nobody could change.
  *
- * @throws {RefusedException} when no secret opens it, or it belongs to another call
+ * @throws {RefusedException} when no secret opens it
  */
-export const stateIn = async (
-  token: Token,
-  secrets: readonly string[],
-  of: FlowState["of"],
-): Promise<FlowState> => {
+export const stateIn = async (token: Token, secrets: readonly string[]): Promise<FlowState> => {
   const state = await unsealed<FlowState>(token, secrets);
   if (!state) throw new RefusedException("wrong_token");
+  return state;
+};
+
+/** @throws {RefusedException} when a state belongs to another service, account or call than a request */
+export const requireSame = (state: FlowState, of: FlowState["of"]): void => {
   if (state.of.some((one, at) => (one ?? of[at]) !== of[at]))
     throw new RefusedException("wrong_call");
-  return state;
 };
 
 /** A field of an object's own. */
@@ -78,7 +84,7 @@ const urlOf = async (
   name: string,
   following: Omit<FlowState, "of">,
   { input }: Turn,
-  { marked = "", of = input.of }: Pick<AfterDialUrl, "marked" | "of"> = {},
+  { marked = "", of = input.of }: Pick<OwnUrl, "marked" | "of"> = {},
 ): Promise<string> =>
   signOwnUrl(input, name, marked, (bound, secret, room) =>
     seal(fitted({ of, ...following }, room - sealSize), secret, bound),
@@ -113,12 +119,31 @@ const dialled = (action: Dial<string>, { given }: Running, turn: Turn): Decision
   if (!(first || next)) return { action };
   const { context, answers, answered_by } = given;
   const after = { ...Object.fromEntries(branches), next, flow_url };
-  const signAfter = ({ call, dialed, ...bound }: AfterDialUrl = {}) => {
+  const signOwn = ({ call, dialed, ...bound }: OwnUrl = {}) => {
     const known = { ...after, call, dialed };
     const following = { at: "", attempt: 1, context, answers, answered_by, after: known };
     return urlOf(first?.[0] ?? "next", following, turn, bound);
   };
-  return { action, signAfter };
+  return { action, signOwn };
+};
+
+/** A `record`, with what signs the URL that its recording comes to. It always has what follows: Twilio would repeat it. */
+const recorded = async (
+  action: RecordAction<string>,
+  { given: { context, answers, answered_by } }: Running,
+  turn: Turn,
+): Promise<Decision> => {
+  const { next = "", as } = action;
+  const known = { attempt: 1, context, answers, answered_by };
+  const flow_url = action.flow_url ?? (await urlOf("record", { ...known, at: next }, turn));
+  const { call_id } = turn.input.call;
+  const signOwn = ({ of }: OwnUrl = {}) => {
+    const recording = { call_id, as };
+    // A recording may come long after the call.
+    const lasting = { ...turn, input: { ...turn.input, expires: undefined } };
+    return urlOf("record", { ...known, at: "", answers: {}, recording }, lasting, { of });
+  };
+  return { action: { ...action, flow_url }, ...(turn.records && { signOwn }) };
 };
 
 /** Gives an action the URL of what follows. */
@@ -135,6 +160,7 @@ const followed = async (
   }
   if (name === "hangup") return { action };
   if (name === "dial") return dialled(action, running, turn);
+  if (name === "record") return recorded(action, running, turn);
   const { next, flow_url } = action;
   if (flow_url) return { action };
   const { attempt, context, answers, answered_by } = given;
@@ -180,17 +206,14 @@ export const decideTurn = async (turn: Turn): Promise<Decision> => {
   const { digits: keys = "" } = input.call;
   // Nothing else is an answer.
   const digits = /^[\d*#]{0,20}$/.test(keys) ? keys : "";
-  const variables = Object.fromEntries(
-    Object.entries(fieldsOf(context.variables)).filter((one): one is [string, string] =>
-      isText(one[1]),
-    ),
-  );
+  const variables = variablesIn(context);
   const speech = digits ? undefined : spokenIn(input.call.speech);
   const dialed = after && (dialedIn(input.call.dialed) ?? after.dialed);
   const given: StepInput = {
     ...{ call: input.call, context, variables, digits, attempt, answers, answered_by },
     ...(speech && { speech }),
     ...(dialed && { dialed }),
+    ...turn.ofCampaign,
   };
   /** What `onInput` throws is reported, and the flow continues. */
   const note = async (noted: StepInput): Promise<void> => {

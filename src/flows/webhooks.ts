@@ -5,27 +5,31 @@ import type { FlowRequest } from "./request.ts";
 
 /** The action that only continues at another flow URL. */
 export interface Redirect {
+  /** Which action it is. */
   readonly action: "redirect";
+  /** Where the call continues. */
   readonly flow_url: string;
 }
 
-/** How the URL that decides what follows a `dial` is signed. */
-export interface AfterDialUrl extends Pick<AfterDial, "call" | "dialed"> {
+/** How a second URL of an action is signed. */
+export interface OwnUrl extends Pick<AfterDial, "call" | "dialed"> {
   /** A parameter that marks it, with `&`. */
   readonly marked?: string;
   /** What it is bound to, if not to the call of this request. */
-  readonly of?: FlowInput["of"];
+  readonly of?: FlowInput["of"] | undefined;
 }
 
 /** What a call does next. */
 export interface Decision {
+  /** The action, with the URL of what follows it. */
   readonly action: AnyAction | Redirect;
   /**
-   * Signs the URL that decides what follows a `dial`; absent where only its `flow_url` does.
+   * Signs a second URL of the action: the one that decides what follows a `dial`, or the one that a recording comes to.
+   * Absent where the flow has none.
    *
    * @throws {BadParametersException} that names a field, without the option `secret` or where the URL breaks its rule
    */
-  readonly signAfter?: (url?: AfterDialUrl) => Promise<string>;
+  readonly signOwn?: (url?: OwnUrl) => Promise<string>;
 }
 
 /** A verified flow request. */

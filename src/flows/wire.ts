@@ -14,6 +14,7 @@ import { urlRule } from "../lib/url.ts";
 import { basicSchemas, type Hangup, type Play, type Stream, type WireDial } from "./actions.ts";
 import { type ActionSchema, byAction } from "./by-action.ts";
 import { gatherRules, languageRule, promptRules } from "./prompts.ts";
+import { recordFields } from "./record.ts";
 
 /** A prompt as outdial's own interface writes it. */
 export type WirePrompt =
@@ -51,8 +52,22 @@ export interface WireGather {
   readonly flow_url: string;
 }
 
+/** A `record` as outdial's own interface writes it. */
+export interface WireRecord extends Omit<WireSay, "action"> {
+  /** Which action it is. */
+  readonly action: "record";
+  /** Milliseconds after which the recording ends. */
+  readonly max_length_ms?: number | undefined;
+  /** The key that ends the recording. */
+  readonly finish_on_key?: "#" | undefined;
+  /** Milliseconds of silence that end the recording. */
+  readonly silence_ms?: number | undefined;
+  /** The name that its notification has. */
+  readonly as?: string | undefined;
+}
+
 /** An action as outdial's own interface writes it. */
-export type WireAction = Play | Stream | WireDial | Hangup | WireSay | WireGather;
+export type WireAction = Play | Stream | WireDial | Hangup | WireSay | WireGather | WireRecord;
 
 const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
@@ -85,6 +100,7 @@ export const announceable: readonly (ActionName | "dialed")[] = [
   ...basicActions,
   "say",
   "gather",
+  "record",
   "dialed",
 ];
 
@@ -105,6 +121,10 @@ export const wireActions: {
     },
     presence,
   ),
+  record: strictObject(
+    { action: literal("record"), ...spoken, ...recordFields, flow_url: optional(httpUrl) },
+    presence,
+  ),
 };
 
 /** The fields that an action has on the wire. */
@@ -114,5 +134,5 @@ export const wireFieldsOf = (name: ActionName): readonly string[] =>
 /** The schema of the response at a flow URL of outdial's own interface. */
 export const WireAction: GenericSchema<unknown, WireAction> = byAction<WireAction>(
   wireActions,
-  "must be play, stream, dial, hangup, say or gather",
+  "must be play, stream, dial, hangup, say, gather or record",
 );

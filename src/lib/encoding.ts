@@ -50,3 +50,7 @@ export const joined = (
 
 /** The bytes of a text, in UTF-8. */
 export const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
+
+/** The bytes of samples, least significant first, as on every supported platform. */
+export const bytesOf = (samples: Int16Array): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(new Int16Array(samples).buffer);

@@ -15,6 +15,9 @@ export type Then<Request> =
 /** What follows, once it is known. */
 export type Following<Request> = Then<Request> | Promise<Then<Request>>;
 
+/** How often a prompt is repeated whose `loop` is 0, which means until the call is over. */
+export const endlessLoops = 1_000;
+
 /** What the callee is made to hear in one step. */
 export interface Prompts {
   readonly step: Beginning;
@@ -88,7 +91,8 @@ export interface RecordRules {
 /** Records the callee. */
 export interface Record<Request> {
   readonly type: "record";
-  readonly step: Beginning;
+  /** Absent where it began with its prompt. */
+  readonly step?: Beginning;
   readonly beeps: boolean;
   /** What ends it; absent for a recording that goes on while the flow continues. */
   readonly rules?: RecordRules;
@@ -101,6 +105,8 @@ export interface Dial<Request> {
   readonly type: "dial";
   readonly step: Beginning;
   readonly to: string;
+  /** Who is called with it: the first to answer is connected. */
+  readonly others?: readonly string[];
   /** Whether the conversation is part of the recording of the call. */
   readonly record: boolean;
   /** In milliseconds. */

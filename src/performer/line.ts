@@ -120,6 +120,8 @@ export interface Dialling {
   readonly step: number;
   /** E.164, or a URI of the scheme `sip:`, `client:` or `conference:`. */
   readonly to: string;
+  /** Who is called with it: the first to answer is connected. */
+  readonly others?: readonly string[];
   /** Whether the conversation is part of the recording of the call. */
   readonly record: boolean;
   readonly answerTimeout: number;

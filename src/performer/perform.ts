@@ -148,7 +148,7 @@ const performRecord = async <Request>(
   { step, beeps, rules, begin }: Record<Request>,
   { line, signal }: Performance,
 ): Promise<Then<Request>> => {
-  line.begin(step, { records: true });
+  if (step) line.begin(step, { records: true });
   if (beeps) await (await line.load(beep, signal)).play(() => !signal.aborted);
   line.endPrompts();
   if (signal.aborted) return "end";

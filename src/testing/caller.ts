@@ -1,8 +1,8 @@
 import { keyInterval } from "../emulator/callee.ts";
 import type { Callee, CalleeAct, CalleeCall, CalleeScript } from "../emulator/callee-script.ts";
-import { messageOf } from "../emulator/outgoing.ts";
 import type { CallAudio } from "../emulator/recording/recording.ts";
 import { fail } from "../lib/check.ts";
+import { messageOf } from "../server/outgoing.ts";
 import { checkAct, expectationOf } from "./acts.ts";
 import { type Segment, soundsOf } from "./detector.ts";
 import type { Utterance } from "./turns.ts";

@@ -1,8 +1,8 @@
 import type { Voice } from "../emulator/callee-script.ts";
-import { messageOf } from "../emulator/outgoing.ts";
 import type { CallAudio } from "../emulator/recording/recording.ts";
 import { readWav, wavHeadSize } from "../emulator/recording/wav.ts";
 import { fail, isFunction, isRecord, isText } from "../lib/check.ts";
+import { messageOf } from "../server/outgoing.ts";
 import type { Segment } from "./detector.ts";
 
 /** What is needed of a file system. */

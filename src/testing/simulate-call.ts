@@ -1,7 +1,6 @@
 import { type Context, signUrl } from "../callbacks/signed-url.ts";
 import { creator } from "../calls/create.ts";
 import { type Emulator, emulate } from "../emulator/emulator.ts";
-import type { CallRecord } from "../emulator/history.ts";
 import { type CallAudio, maxKept } from "../emulator/recording/recording.ts";
 import { stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
@@ -9,6 +8,7 @@ import { straight } from "../http/post.ts";
 import { check, fail, isRecord } from "../lib/check.ts";
 import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
 import { summaryOf } from "../lib/summary.ts";
+import type { CallRecord } from "../server/history.ts";
 import type { Service } from "../service.ts";
 import { checkActs, type Noted, noting, wordsOf } from "./caller.ts";
 import { type Detector, energyDetector, keyTonesOf, type Segment, silenced } from "./detector.ts";

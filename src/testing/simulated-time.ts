@@ -1,16 +1,12 @@
 import type { Clock, Timeline } from "../emulator/clock.ts";
 import type { MediaClock } from "../lib/clock.ts";
+import { EventQueue } from "../lib/event-queue.ts";
 
 /** Something that is due at a time. */
 interface Due {
   readonly time: number;
-  /** Of two that are due at the same time, the one that was planned first is called first. */
-  readonly order: number;
   readonly action: () => void;
 }
-
-const isBefore = (one: Due, other: Due): boolean =>
-  one.time < other.time || (one.time === other.time && one.order < other.order);
 
 /** The next turn of the event loop of the process, without the millisecond that a timer takes on Node. */
 const nextTurn = (): Promise<void> =>
@@ -42,7 +38,6 @@ export class SimulatedTime {
   /** What the clock shows when `now` is 0, in milliseconds since 1970. */
   readonly epoch: number;
   #now = 0;
-  #order = 0;
   readonly #pace: number;
   /** When the process began to advance the time, on its own clock. */
   #began: number | undefined;
@@ -52,7 +47,7 @@ export class SimulatedTime {
   #busy = 0;
   /** Timers of the application that were set while tools run. */
   #waits = new Set<object>();
-  #due: Due[] = [];
+  readonly #due: EventQueue<Due> = new EventQueue();
   #wake = (): void => {};
 
   /** The time, as the media socket of the application has it. */
@@ -160,11 +155,11 @@ export class SimulatedTime {
     over.then(end, end);
     while (!isOver) {
       await nextTurn();
-      const [next] = this.#due;
+      const { next } = this.#due;
       if (this.#isHeld || !next) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
-          if (isOver || (!this.#isHeld && this.#due.length > 0)) resolve();
+          if (isOver || (!this.#isHeld && this.#due.next)) resolve();
         });
         continue;
       }
@@ -188,13 +183,10 @@ export class SimulatedTime {
   }
 
   #plan(milliseconds: number, action: () => void): () => void {
-    const due = { time: this.#now + Math.max(0, milliseconds), order: this.#order++, action };
-    const at = this.#due.findIndex((each) => isBefore(due, each));
-    this.#due.splice(at < 0 ? this.#due.length : at, 0, due);
+    const due = { time: this.#now + Math.max(0, milliseconds), action };
+    this.#due.add(due);
     this.#wake();
-    return () => {
-      this.#due = this.#due.filter((each) => each !== due);
-    };
+    return () => void this.#due.take((each) => each === due);
   }
 }
 

@@ -35,7 +35,7 @@ export const secret = "a secret that was made at random";
 /** The options of `flowHandler` that make a conversation. */
 export type Program<Name extends string = string> = Pick<
   FlowOptions<Name>,
-  "onAnswer" | "onMachine" | "steps" | "onInput"
+  "onAnswer" | "onMachine" | "steps" | "onInput" | "onRecording"
 >;
 
 export interface Setting extends EmulatorOptions {
@@ -105,7 +105,12 @@ export const converse = async <const Name extends string>(
     status_callback_url: await signUrl("https://app.test/status", { secret, context }),
   });
   const call = await emulator.ended(id);
-  return { id, call, urls, requests, onError, emulator, client };
+  const live = { apiKey: keyOf(emulator), baseUrl: "https://emulator.test", fetch: emulator.fetch };
+  return {
+    ...{ id, call, urls, requests, onError, emulator },
+    /** The options of a live call's functions. */
+    live: { ...live, ...(service && { service }) },
+  };
 };
 
 /** The texts that a call has spoken, in order. */

@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -516,6 +517,36 @@ describe("outdial dial", () => {
     renameSync(`${ledger}.old`, ledger);
     expect((await run(words(list, ...listening()))).stderr).toContain("3 already in the ledger");
   });
+
+  it.skipIf(process.platform === "win32")(
+    "a list behind a link has the ledger of the list, by each of its names, and two ledgers of one list are refused",
+    async () => {
+      const list = file("people.csv", people);
+      mkdirSync(join(folder, "links"));
+      const link = join(folder, "links", "today.csv");
+      symlinkSync(list, link);
+      const first = await run(words(link, ...listening()));
+      expect([first.code, posts]).toEqual([0, 3]);
+      expect(readdirSync(join(folder, "links"))).toEqual(["today.csv"]);
+      const again = await run(words(list, ...listening()));
+      expect(again.stderr).toContain("3 already in the ledger");
+      const ledgerLink = join(folder, "links", "linked.outdial");
+      symlinkSync(join(folder, "people.outdial"), ledgerLink);
+      await run(words(link, ...listening(), "--ledger", ledgerLink));
+      expect(posts).toBe(3);
+      // One from before this rule.
+      copyFileSync(join(folder, "people.outdial"), join(folder, "links", "today.outdial"));
+      const { code, stderr } = await run(words(link, ...listening()));
+      expect(stderr).toMatch(
+        /the list is a link, and there is a ledger beside the link and one beside the list/,
+      );
+      expect(code).toBe(2);
+      rmSync(join(folder, "people.outdial"));
+      rmSync(join(folder, "people.outdial-lock"));
+      expect((await run(words(link, ...listening()))).stderr).toContain("3 already in the ledger");
+      expect(posts).toBe(3);
+    },
+  );
 
   it.each([
     ["before", 2, /^outdial: the ledger cannot be written: is the disk full\?/],

@@ -21,11 +21,13 @@ const service = telnyx({ applicationId: "1", machineDetection: "message" });`,
 const service = vonage({ applicationId: "00000000-0000-4000-8000-000000000000" });`,
 } as const;
 
-/** What each recipe prints: the reminder, the alert, the survey. */
+/** What each recipe prints: the reminder, the alert, the survey, click to call, an answer in words. */
 const recipes = {
   "Remind somebody": "confirmed",
   "Alert one after another": "+12025550100 2",
   "Ask a list": "customer-7 3 2",
+  "Click to call": "lead-7 failed busy",
+  "Keep an answer in words": "why, true",
 } as const;
 
 const codeOf = (title: string): string =>

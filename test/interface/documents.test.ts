@@ -139,7 +139,7 @@ describe("docs/service.md", () => {
     ],
     ...["openapi CallCompleted", "openapi OlderNotification", "openapi FlowRequest"],
     ...["openapi Play", "openapi Stream", "openapi Dial", "openapi Hangup"],
-    ...["openapi Say", "openapi Gather"],
+    ...["openapi Say", "openapi Record", "openapi Gather"],
     ...["asyncapi Start", "asyncapi ServiceAudio", "asyncapi ApplicationAudio"],
     ...["asyncapi NestedApplicationAudio", "asyncapi Interrupt", "asyncapi Clear"],
   ];
@@ -166,6 +166,7 @@ describe("docs/service.md", () => {
         "Dial",
         "Say",
         "Gather",
+        "Record",
         "FlowRequest",
         "CallCompleted",
       ].flatMap((name) => Object.keys(schemas[name].properties)),

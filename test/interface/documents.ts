@@ -96,7 +96,7 @@ const example = {
     from_number: "+12025550199",
     to_number: "+12025550100",
     direction: "outbound",
-    actions: ["play", "stream", "dial", "hangup", "say", "gather", "dialed"],
+    actions: ["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"],
     digits: "1",
   },
   dialed: {
@@ -105,7 +105,7 @@ const example = {
     from_number: "+12025550199",
     to_number: "+12025550100",
     direction: "outbound",
-    actions: ["play", "stream", "dial", "hangup", "say", "gather", "dialed"],
+    actions: ["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"],
     dialed: { state: "completed", reason: "normal", duration: 35 },
   },
   actions: {
@@ -138,6 +138,14 @@ const example = {
       prompts: [{ text: "Press 1 to confirm." }],
       digits: 1,
       timeout_ms: 5000,
+      flow_url: "https://app.example/flow/2",
+    },
+    record: {
+      action: "record",
+      prompts: [{ text: "Tell us why, then press hash." }],
+      max_length_ms: 60_000,
+      finish_on_key: "#",
+      as: "why",
       flow_url: "https://app.example/flow/2",
     },
   },

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { type GenericSchema, is, safeParse, union } from "valibot";
 import { describe, expect, test } from "vitest";
 import { CallEvent } from "../../src/callbacks/event.ts";
-import { atUrl, withFlow } from "../../src/emulator/outdial/request.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
 import { FlowRequest } from "../../src/flows/request.ts";
 import { WireAction } from "../../src/flows/wire.ts";
+import { atUrl, withFlow } from "../../src/server/outdial/request.ts";
 import { customMeanings, httpSchemas, type JsonSchema, mediaSchemas } from "./schemas.ts";
 import { isValid, valuesNear, valuesOf } from "./values.ts";
 

@@ -2,10 +2,10 @@ import { type JsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import { custom, type GenericSchema } from "valibot";
 import type { CallEvent, EventData } from "../../src/callbacks/event.ts";
 import { Call } from "../../src/calls/call.ts";
-import { atUrl, withFlow as CallWithFlow } from "../../src/emulator/outdial/request.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
 import { FlowRequest } from "../../src/flows/request.ts";
 import { WireAction, wireActions } from "../../src/flows/wire.ts";
+import { atUrl, withFlow as CallWithFlow } from "../../src/server/outdial/request.ts";
 
 export type { JsonSchema };
 
@@ -53,8 +53,8 @@ const oneOf = (...names: readonly string[]): JsonSchema => ({
 });
 
 /** Milliseconds of whole seconds. */
-const wholeSeconds = (maximum: number): JsonSchema => ({
-  ...{ type: "integer", minimum: 1000, maximum, multipleOf: 1000 },
+const wholeSeconds = (maximum: number, minimum = 1000): JsonSchema => ({
+  ...{ type: "integer", minimum, maximum, multipleOf: 1000 },
 });
 
 const phoneNumber: JsonSchema = { $ref: refTo("PhoneNumber") };
@@ -72,7 +72,7 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: "string", minLength: 1 } },
     required: ["id"],
   },
-  Action: oneOf("Play", "Stream", "Dial", "Hangup", "Say", "Gather"),
+  Action: oneOf("Play", "Stream", "Dial", "Hangup", "Say", "Gather", "Record"),
   on_no_answer: oneOf("Play", "Hangup"),
   from_number: phoneNumber,
   flow_url: httpUrl,
@@ -110,6 +110,9 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
   actions: { type: "array", items: text },
   finish_on_key: { const: "#" },
   timeout_ms: wholeSeconds(10_000),
+  max_length_ms: wholeSeconds(3_600_000, 3_000),
+  silence_ms: wholeSeconds(10_000, 3_000),
+  as: { type: "string", pattern: "^[a-z]\\w{0,31}$" },
   call_id: text,
   account_id: text,
   stream_id: text,
@@ -190,6 +193,22 @@ const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
       description: "Where the service requests the next action, with the keys in `digits`.",
     },
   },
+  Record: {
+    prompts: { description: "What is spoken and played before the beep, in order." },
+    language: { description: "The language of the texts." },
+    max_length_ms: {
+      description: "Milliseconds after which the recording ends.",
+      default: 60_000,
+    },
+    finish_on_key: { description: "The key that ends the recording. Without it no key does." },
+    silence_ms: {
+      description: "Milliseconds of silence that end the recording. Without it none does.",
+    },
+    as: { description: "A name, which the notification `recording.completed` has too." },
+    flow_url: {
+      description: "Where the service requests the next action. Without it the call ends.",
+    },
+  },
   FlowRequest: {
     call_id: { description: "The id of the call." },
     account_id: { description: "The account of the call." },
@@ -199,7 +218,7 @@ const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
     actions: {
       description:
         "The actions that the service has, and `dialed` if its requests say what came of a `dial`. Without it these are `play`, `stream`, `dial` and `hangup`.",
-      examples: [["play", "stream", "dial", "hangup", "say", "gather", "dialed"]],
+      examples: [["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"]],
     },
     digits: {
       description: "After a `gather`: the keys that were pressed, or an empty text.",
@@ -222,6 +241,8 @@ const titles: Readonly<Record<string, string>> = {
   Hangup: "Ends the call.",
   Say: "Speaks texts, plays audio and pauses. Only for a service that announces it.",
   Gather: "Speaks, and takes keys. Only for a service that announces it.",
+  Record:
+    "Speaks, and records what the callee says, after a beep. Only for a service that announces it.",
   FlowRequest: "The request of the service at a flow URL. It may have more fields.",
 };
 
@@ -611,7 +632,7 @@ const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
 /** The schemas of what goes over HTTP. */
 export const httpSchemas = (): Schemas => {
   const { play: Play, stream: Stream, dial: Dial, hangup: Hangup } = wireActions;
-  const { say: Say, gather: Gather } = wireActions;
+  const { say: Say, gather: Gather, record: Record } = wireActions;
   const {
     CallParams: params = {},
     CallWithFlow: withFlow = {},
@@ -629,6 +650,7 @@ export const httpSchemas = (): Schemas => {
     Hangup,
     Say,
     Gather,
+    Record,
   });
   const CallParams = eitherOf(params, withFlow);
   return { CallParams, ...answers(CallParams, call), ...notifications(), ...others, ...values };

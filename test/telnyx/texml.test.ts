@@ -57,16 +57,16 @@ test.each<[string, Action, (response: VoiceResponse) => unknown]>([
 });
 
 test("what decides after a dial is asked instead of its flow_url", () => {
-  const afterUrl = "https://app.test/flow?outdial-dial=1&outdial=1.e30.x";
-  expect(texmlOf(dial(number, { flow_url: next }), { afterUrl })).toBe(
-    `${head}<Response><Dial action="${afterUrl.replaceAll("&", "&amp;")}" method="POST"><Number>${number}</Number></Dial></Response>`,
+  const ownUrl = "https://app.test/flow?outdial-dial=1&outdial=1.e30.x";
+  expect(texmlOf(dial(number, { flow_url: next }), { ownUrl })).toBe(
+    `${head}<Response><Dial action="${ownUrl.replaceAll("&", "&amp;")}" method="POST"><Number>${number}</Number></Dial></Response>`,
   );
 });
 
 test("a template in what follows a dial is refused before anybody is dialled", () => {
-  const afterUrl = "https://app.test/flow?outdial-dial=1&outdial=1.e30.x";
+  const ownUrl = "https://app.test/flow?outdial-dial=1&outdial=1.e30.x";
   expect(() =>
-    texmlOf(dial(number, { flow_url: "https://app.test/?a={{To}}" }), { afterUrl }),
+    texmlOf(dial(number, { flow_url: "https://app.test/?a={{To}}" }), { ownUrl }),
   ).toThrow("flow_url must be without {{");
 });
 

@@ -112,7 +112,7 @@ it.each<readonly [name: string, operation: Operation, message: string]>([
   [
     "stream",
     ({ client, uuid }) => client.streamAudio(uuid, "a.wav"),
-    "stream_url: must be a list of one https URL",
+    "stream_url: must be a list of one URL of http or https",
   ],
   [
     "stream",

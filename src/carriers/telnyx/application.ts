@@ -2,6 +2,7 @@ import type { Secret } from "../../callbacks/signed-url.ts";
 import type { CarrierWebhooks } from "../../flows/webhooks.ts";
 import { fail } from "../../lib/check.ts";
 import { currentSecrets } from "../../lib/hmac.ts";
+import type { Voices } from "../voices.ts";
 import { eventOf, type Forms, flowOf, isOver } from "../xml/forms.ts";
 import { responder } from "../xml/respond.ts";
 import { isPublicKey, verifySignature } from "./signature.ts";
@@ -32,8 +33,11 @@ const flowTimeout = 8000;
  */
 export const applicationSide = ({
   publicKey,
+  voices,
 }: {
   readonly publicKey?: PublicKey | undefined;
+  /** By language. */
+  readonly voices?: Voices<string> | undefined;
 }): CarrierWebhooks => ({
   verify:
     publicKey === undefined
@@ -45,8 +49,8 @@ export const applicationSide = ({
         },
   decodeEvent: (body) => eventOf(body, forms),
   decodeFlow: (body) => flowOf(body, forms),
-  respond: responder((action, afterUrl, input) =>
-    texmlOf(action, { afterUrl, callerId: callerIdOf(input?.call.from_number) }),
+  respond: responder((action, ownUrl, input) =>
+    texmlOf(action, { ownUrl, voices, callerId: callerIdOf(input?.call.from_number) }),
   ),
   isOver,
   maxUrl,

@@ -13,6 +13,7 @@
 import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
+import { isVoiceName, voicesIn } from "../voices.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";
@@ -65,12 +66,17 @@ const callSide = (settings: TelnyxSettings, encodeFlow: EncodeFlow<string>): Cal
  * @see docs/telnyx.md
  */
 export const telnyx = (options: TelnyxOptions): Service => {
-  const { accountSid, others } = accountOf(() => options);
+  const { voices, others: unvoiced } = voicesIn<string>(
+    () => options,
+    isVoiceName,
+    "the name of a voice",
+  );
+  const { accountSid, others } = accountOf(() => unvoiced);
   const settings = settingsOf(() => others);
   return {
-    ...callSide(settings, texmlEncoder(settings.machineDetection)),
+    ...callSide(settings, texmlEncoder(settings.machineDetection, voices)),
     live: liveSide(accountSid),
-    application: applicationSide(settings),
+    application: applicationSide({ ...settings, voices }),
     media: mediaSide(),
   };
 };
@@ -79,7 +85,7 @@ export const telnyx = (options: TelnyxOptions): Service => {
  * Telnyx for the option `service` of `Client`, `calls.create` and `openCampaign` alone: a Worker that places calls and
  * is asked nothing back carries no TeXML, signatures and media.
  *
- * @param options - as `telnyx` takes them, without `accountSid`, which only calls that were placed need
+ * @param options - as `telnyx` takes them, without `accountSid` and `voice`, which only calls that were placed need
  * @throws {BadParametersException} when an option breaks its rule, or is unknown
  *
  * @example Only place calls

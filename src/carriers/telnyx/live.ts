@@ -1,6 +1,6 @@
-import { fail } from "../../lib/check.ts";
+import { fail, isText } from "../../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../../service.ts";
-import { formOf, readResource } from "../xml/live.ts";
+import { formOf, readResource, recordingsIn } from "../xml/live.ts";
 import { maxUrl } from "./wire.ts";
 
 /** The code of a request for a call that has ended, "Call has already ended". */
@@ -37,6 +37,18 @@ export const liveSide = (accountSid: string | undefined): CarrierLive => {
       return update(urlOf(id, baseUrl), { Url, Method: "POST" });
     },
     read: readResource,
+    recordings: {
+      list: (id, baseUrl) => ({ method: "GET", url: `${urlOf(id, baseUrl)}/Recordings.json` }),
+      // Their order isn't documented.
+      urlIn: (body) => {
+        const timeOf = (time: unknown): number => Date.parse(String(time)) || 0;
+        const ready = recordingsIn(body).filter(({ media_url }) => isText(media_url));
+        const [latest] = ready.toSorted(
+          (one, other) => timeOf(other.date_created) - timeOf(one.date_created),
+        );
+        return isText(latest?.media_url) ? latest.media_url : undefined;
+      },
+    },
     hasEnded: ({ code, reason }) => code === 422 && reason === ended,
     credentialHosts: ["api.telnyx.com"],
     storageHosts: [

@@ -60,6 +60,13 @@ export interface TelnyxOptions extends TelnyxCallsOptions {
    * @defaultValue none
    */
   readonly accountSid?: string | undefined;
+  /**
+   * The voice of texts by their language, such as `{ "en-US": "Polly.Joanna" }`. A text in another
+   * language, or in none, gets `alice` if it has a language: without a voice Telnyx speaks English.
+   *
+   * @defaultValue none
+   */
+  readonly voice?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The checked options of an application. */

@@ -2,12 +2,13 @@ import type { AnyAction } from "../../flows/actions.ts";
 import { type EncodeFlow, flowEncoder } from "../../flows/flow-in-request.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
 import { fail, isRecord, isText } from "../../lib/check.ts";
+import { type Voices, voiceOf } from "../voices.ts";
 import { type Dialect, documentOf } from "../xml/verbs.ts";
 
 /** The seconds that a `<Dial>` may ring. */
 const [leastRinging, mostRinging] = [5, 120] as const;
 
-const texml: Dialect = {
+const texml: Omit<Dialect, "speechIn"> = {
   carrier: "Telnyx",
   connectHasAction: false,
   streamAttributes: {
@@ -18,8 +19,8 @@ const texml: Dialect = {
     // A socket that was closed ends the stream: a second one would begin in the middle of a conversation.
     enableReconnect: "false",
   },
-  // Its default voices speak English, whatever the language is.
-  speechIn: (language) => ({ voice: "alice", language }),
+  // Without it there are two channels: one is silent.
+  recordAttributes: { channels: "single" },
   gathersPauses: false,
   ringRule: (seconds) =>
     seconds < leastRinging || seconds > mostRinging
@@ -42,8 +43,10 @@ const templateIn = (fields: object): string | undefined => {
 
 /** What a document has beyond the fields of its action. */
 export interface TexmlExtras {
-  /** The URL that decides what follows a `dial`. */
-  readonly afterUrl?: string | undefined;
+  /** The URL that decides what follows a `dial`, or that a recording comes to. */
+  readonly ownUrl?: string | undefined;
+  /** The voices, by language. */
+  readonly voices?: Voices<string> | undefined;
   /** The number that a `dial` shows. */
   readonly callerId?: string | undefined;
 }
@@ -56,9 +59,14 @@ export interface TexmlExtras {
  */
 export const texmlOf = (
   action: AnyAction | Redirect,
-  { afterUrl, callerId }: TexmlExtras = {},
+  { ownUrl, callerId, voices = {} }: TexmlExtras = {},
 ): string => {
-  const xml = documentOf(action, afterUrl, { ...texml, dialAttributes: { callerId } });
+  // Its default voices speak English, whatever the language is.
+  const speechIn = (language: string) => ({
+    voice: voiceOf(voices, language) ?? "alice",
+    language,
+  });
+  const xml = documentOf(action, ownUrl, { ...texml, speechIn, dialAttributes: { callerId } });
   // A URL of its own may have one too: that of the branches is the request's.
   const field = templateIn(action) ?? (xml.includes(template) ? "flow_url" : undefined);
   return field ? fail(field, `must be without ${template}, which Telnyx fills in`) : xml;
@@ -70,8 +78,11 @@ export const texmlOf = (
  *
  * @see https://developers.telnyx.com/api-reference/texml-rest-commands/create-a-connection-scoped-texml-call
  */
-export const texmlEncoder = (machineDetection: string | undefined): EncodeFlow<string> =>
+export const texmlEncoder = (
+  machineDetection: string | undefined,
+  voices: Voices<string> = {},
+): EncodeFlow<string> =>
   flowEncoder(
-    (action, { from_number: callerId }) => texmlOf(action, { callerId }),
+    (action, { from_number: callerId }) => texmlOf(action, { callerId, voices }),
     /^(detect|Enable)$/.exec(machineDetection ?? "")?.[0],
   );

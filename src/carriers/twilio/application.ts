@@ -1,6 +1,7 @@
 import type { Secret } from "../../callbacks/signed-url.ts";
 import type { CarrierWebhooks, SignatureRefusal } from "../../flows/webhooks.ts";
 import { currentSecrets } from "../../lib/hmac.ts";
+import type { Voices } from "../voices.ts";
 import { eventOf, type Forms, flowOf, isOver } from "../xml/forms.ts";
 import { responder } from "../xml/respond.ts";
 import { verifySignature } from "./signature.ts";
@@ -48,9 +49,12 @@ const isOf = (accountSid: string, body: Uint8Array): boolean => {
 export const applicationSide = ({
   accountSid,
   authToken,
+  voices,
 }: {
   readonly accountSid: string;
   readonly authToken?: AuthToken | undefined;
+  /** By language. */
+  readonly voices?: Voices<string> | undefined;
 }): CarrierWebhooks => ({
   verify:
     authToken === undefined
@@ -62,7 +66,7 @@ export const applicationSide = ({
         },
   decodeEvent: (body) => eventOf(body, forms),
   decodeFlow: (body) => flowOf(body, forms),
-  respond: responder(twimlOf),
+  respond: responder((action, ownUrl) => twimlOf(action, ownUrl, voices)),
   isOver,
   maxUrl,
   flowTimeout,

@@ -13,6 +13,7 @@
 import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
+import { isVoiceName, voicesIn } from "../voices.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";
@@ -52,11 +53,12 @@ export type { TwilioOptions } from "./options.ts";
  * @see docs/twilio.md
  */
 export const twilio = (options: TwilioOptions): Service => {
-  const settings = settingsOf(() => options);
+  const { voices, others } = voicesIn<string>(() => options, isVoiceName, "the name of a voice");
+  const settings = settingsOf(() => others);
   return {
-    ...callSide(settings, twimlEncoder(settings.machineDetection)),
+    ...callSide(settings, twimlEncoder(settings.machineDetection, voices)),
     live: liveSide(settings),
-    application: applicationSide(settings),
+    application: applicationSide({ ...settings, voices }),
     media: mediaSide(),
   };
 };
@@ -72,7 +74,7 @@ const callSide = (settings: TwilioSettings, encodeFlow: EncodeFlow<string>): Cal
  * Twilio for the option `service` of `Client`, `calls.create` and `openCampaign` alone: a Worker that places calls and
  * is asked nothing back carries no TwiML, signatures and media.
  *
- * @param options - as `twilio` takes them
+ * @param options - as `twilio` takes them, without `voice`, which only flows need
  * @throws {BadParametersException} when an option breaks its rule, or is unknown
  *
  * @example Only place calls
@@ -86,7 +88,7 @@ const callSide = (settings: TwilioSettings, encodeFlow: EncodeFlow<string>): Cal
  * ```
  * @see docs/twilio.md
  */
-export const twilioCalls = (options: TwilioOptions): CallService =>
+export const twilioCalls = (options: Omit<TwilioOptions, "voice">): CallService =>
   callSide(
     settingsOf(() => options),
     noFlowEncoder("twilio"),

@@ -55,6 +55,13 @@ export interface TwilioOptions {
    */
   readonly edge?: string | undefined;
   /**
+   * The voice of texts by their language, such as `{ "en-US": "Polly.Joanna-Neural" }`. A text in another
+   * language, or in none, gets that of the account's settings.
+   *
+   * @defaultValue none
+   */
+  readonly voice?: Readonly<Record<string, string>> | undefined;
+  /**
    * Calls that the account may begin in a second. Twilio queues those above it, and a queued call may ring hours later:
    * a campaign with a higher `rate` is refused.
    *
@@ -64,7 +71,7 @@ export interface TwilioOptions {
 }
 
 /** The checked options of an account. */
-export type TwilioSettings = Omit<TwilioOptions, "callsPerSecond"> & {
+export type TwilioSettings = Omit<TwilioOptions, "callsPerSecond" | "voice"> & {
   readonly callsPerSecond: number;
 };
 

@@ -2,6 +2,7 @@ import type { AnyAction } from "../../flows/actions.ts";
 import { type EncodeFlow, flowEncoder } from "../../flows/flow-in-request.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
 import { fail } from "../../lib/check.ts";
+import { type Voices, voiceOf } from "../voices.ts";
 import { type Dialect, documentOf } from "../xml/verbs.ts";
 
 /** The shortest `timeout` of a `<Dial>`, in seconds. */
@@ -14,10 +15,11 @@ const leastRinging = 5;
  */
 const maxSpoken = 4500;
 
-const twiml: Dialect = {
+const twiml: Omit<Dialect, "speechIn"> = {
   carrier: "Twilio",
   connectHasAction: true,
-  speechIn: (language) => ({ language }),
+  // Its duration is then that of what is there.
+  recordAttributes: { trim: "do-not-trim" },
   spokenRule: (text) =>
     encodeURIComponent(text).length > maxSpoken
       ? `must be at most ${maxSpoken} characters, URL-encoded: Twilio speaks no more`
@@ -32,12 +34,19 @@ const twiml: Dialect = {
 /**
  * An action as TwiML.
  *
- * @param afterUrl - the URL that decides what follows a `dial`
+ * @param ownUrl - the URL that decides what follows a `dial`, or that a recording comes to
+ * @param voices - by language
  * @throws {BadParametersException} for what Twilio can't do, by the field
  * @see https://www.twilio.com/docs/voice/twiml
  */
-export const twimlOf = (action: AnyAction | Redirect, afterUrl?: string): string =>
-  documentOf(action, afterUrl, twiml);
+export const twimlOf = (
+  action: AnyAction | Redirect,
+  ownUrl?: string,
+  voices: Voices<string> = {},
+): string => {
+  const speechIn = (language: string) => ({ voice: voiceOf(voices, language), language });
+  return documentOf(action, ownUrl, { ...twiml, speechIn });
+};
 
 /**
  * The most characters of TwiML in a request for a call.
@@ -46,8 +55,8 @@ export const twimlOf = (action: AnyAction | Redirect, afterUrl?: string): string
  */
 const maxInRequest = 4000;
 
-const inRequest = (action: AnyAction): string => {
-  const xml = twimlOf(action);
+const inRequest = (action: AnyAction, voices: Voices<string>): string => {
+  const xml = twimlOf(action, undefined, voices);
   return xml.length > maxInRequest
     ? fail(
         "flow",
@@ -57,5 +66,11 @@ const inRequest = (action: AnyAction): string => {
 };
 
 /** How a call's flow becomes TwiML in its request. Until a greeting is over, the call waits for it with the flow there, too. */
-export const twimlEncoder = (machineDetection: string | undefined): EncodeFlow<string> =>
-  flowEncoder(inRequest, /^(detect|Enable)$/.exec(machineDetection ?? "")?.[0]);
+export const twimlEncoder = (
+  machineDetection: string | undefined,
+  voices: Voices<string> = {},
+): EncodeFlow<string> =>
+  flowEncoder(
+    (action) => inRequest(action, voices),
+    /^(detect|Enable)$/.exec(machineDetection ?? "")?.[0],
+  );

@@ -7,7 +7,8 @@ import { fieldsOf, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import { currentSecrets } from "../../lib/hmac.ts";
 import { urlRule } from "../../lib/url.ts";
-import { type LegEvents, nccoOf, type Subject } from "./ncco.ts";
+import type { Voices } from "../voices.ts";
+import { type LegEvents, nccoOf, type Subject, type VonageVoice } from "./ncco.ts";
 import { verifySignature } from "./signature.ts";
 import { answeredBy, numberOf, replacing, type Status, statuses } from "./wire.ts";
 
@@ -71,6 +72,13 @@ const whoAnswered = ({ status, sub_state }: Fields): unknown =>
 const reasonOf = ({ reason, details }: Status, { detail }: Fields) =>
   (isText(detail) && details && Object.hasOwn(details, detail) && details[detail]) || reason;
 
+/** What an event says of a recording. */
+const recordingOf = ({ recording_uuid, start_time, end_time }: Fields) => {
+  const [from, to] = [start_time, end_time].map((time) => Date.parse(String(time)));
+  const duration = Math.round((Number(to) - Number(from)) / 1000);
+  return { recording_id: recording_uuid, ...(duration >= 0 && { duration }) };
+};
+
 const eventOf = (text: string, account_id: string): unknown => {
   const fields = fieldsIn(text);
   if (!fields) return;
@@ -96,6 +104,7 @@ const eventOf = (text: string, account_id: string): unknown => {
       reason: status && reasonOf(status, fields),
       ...(isFlowError(fields) && { reason: "flow_error", flow_error: fields.reason }),
       duration: isCompleted && /^\d+$/.test(String(duration)) ? Number(duration) : undefined,
+      ...(type === "recording.completed" && recordingOf(fields)),
       cost: fields.price,
       recording_url: fields.recording_url,
       answered_by: whoAnswered(fields),
@@ -171,14 +180,19 @@ const silentUrl = async (input: FlowInput): Promise<string | undefined> => {
 
 /** @throws {BadParametersException} that names a field, without the option `secret` */
 const legEventsOf = async (
-  { action: { action }, signAfter }: Decision,
+  { action: { action }, signOwn }: Decision,
   input: FlowInput,
 ): Promise<LegEvents | undefined> => {
+  const [service, account] = input.of;
+  if (action === "record") {
+    // Its event names no call.
+    const url = await signOwn?.({ of: [service, account, undefined] });
+    return url === undefined ? undefined : { url, decides: false };
+  }
   if (action !== "dial" && action !== "stream") return;
-  if (signAfter) {
+  if (signOwn) {
     const { call_id, from_number, to_number } = input.call;
-    const [service, account] = input.of;
-    const url = await signAfter({
+    const url = await signOwn({
       marked: `${marker}&`,
       // The events are about another leg: what follows must be about this one.
       of: [service, account, conversationOf(input.call)],
@@ -198,9 +212,9 @@ const decidesNothing = ({ call, request, publicUrl, pathIn, after = {} }: FlowIn
 };
 
 /** A decision whose `next` comes after a conversation, too: Vonage goes on with what follows the `connect` then. */
-const withNext = async ({ action, signAfter }: Decision): Promise<Decision["action"]> =>
-  action.action === "dial" && action.next && signAfter
-    ? { ...action, flow_url: await signAfter({ dialed: { state: "completed", reason: "normal" } }) }
+const withNext = async ({ action, signOwn }: Decision): Promise<Decision["action"]> =>
+  action.action === "dial" && action.next && signOwn
+    ? { ...action, flow_url: await signOwn({ dialed: { state: "completed", reason: "normal" } }) }
     : action;
 
 /** Milliseconds until a flow request is answered: Vonage waits 5 s, if its settings say nothing else. */
@@ -216,9 +230,12 @@ const nobody: Subject = { call_id: "", from_number: "", to_number: "" };
 export const applicationSide = ({
   applicationId,
   signatureSecret,
+  voices,
 }: {
   readonly applicationId: string;
   readonly signatureSecret?: SignatureSecret | undefined;
+  /** By language. */
+  readonly voices?: Voices<VonageVoice> | undefined;
 }): CarrierWebhooks => ({
   verify:
     signatureSecret === undefined
@@ -233,7 +250,7 @@ export const applicationSide = ({
     if (input && decidesNothing(input)) return new Response(null, { status: 204 });
     const decision = await decide();
     const legs = input && (await legEventsOf(decision, input));
-    return Response.json(nccoOf(await withNext(decision), input?.call ?? nobody, legs));
+    return Response.json(nccoOf(await withNext(decision), input?.call ?? nobody, legs, voices));
   },
   flowTimeout,
 });

@@ -13,14 +13,16 @@
 import { type EncodeFlow, noFlowEncoder } from "../../flows/flow-in-request.ts";
 import type { CallService } from "../../options.ts";
 import type { Service } from "../../service.ts";
+import { voicesIn } from "../voices.ts";
 import { applicationSide } from "./application.ts";
 import { clientSide } from "./client.ts";
 import { liveSide } from "./live.ts";
 import { mediaSide } from "./media.ts";
-import { nccoEncoder } from "./ncco.ts";
+import { isVoice, nccoEncoder, type VonageVoice } from "./ncco.ts";
 import { settingsOf, type VonageOptions, type VonageSettings } from "./options.ts";
 
 export type { SignatureSecret } from "./application.ts";
+export type { VonageVoice } from "./ncco.ts";
 export type { VonageOptions } from "./options.ts";
 
 const callSide = (settings: VonageSettings, encodeFlow: EncodeFlow<object>): CallService => ({
@@ -66,11 +68,12 @@ const callSide = (settings: VonageSettings, encodeFlow: EncodeFlow<object>): Cal
  * @see docs/vonage.md
  */
 export const vonage = (options: VonageOptions): Service => {
-  const settings = settingsOf(() => options);
+  const { voices, others } = voicesIn<VonageVoice>(() => options, isVoice, "{ style, premium }");
+  const settings = settingsOf(() => others);
   return {
-    ...callSide(settings, nccoEncoder(settings.machineDetection)),
+    ...callSide(settings, nccoEncoder(settings.machineDetection, voices)),
     live: liveSide(),
-    application: applicationSide(settings),
+    application: applicationSide({ ...settings, voices }),
     media: mediaSide(settings.applicationId),
   };
 };
@@ -79,7 +82,7 @@ export const vonage = (options: VonageOptions): Service => {
  * Vonage for the option `service` of `Client`, `calls.create` and `openCampaign` alone: a Worker that places calls and
  * is asked nothing back carries no NCCO, signatures and media.
  *
- * @param options - as `vonage` takes them
+ * @param options - as `vonage` takes them, without `voice`, which only flows need
  * @throws {BadParametersException} when an option breaks its rule, or is unknown
  *
  * @example Only place calls
@@ -94,7 +97,7 @@ export const vonage = (options: VonageOptions): Service => {
  * ```
  * @see docs/vonage.md
  */
-export const vonageCalls = (options: VonageOptions): CallService =>
+export const vonageCalls = (options: Omit<VonageOptions, "voice">): CallService =>
   callSide(
     settingsOf(() => options),
     noFlowEncoder("vonage"),

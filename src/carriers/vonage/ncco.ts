@@ -2,11 +2,13 @@ import type { CallParams } from "../../calls/params.ts";
 import type { AnyAction, Dial, Play, Stream } from "../../flows/actions.ts";
 import { type EncodeFlow, flowEncoder } from "../../flows/flow-in-request.ts";
 import type { Prompt } from "../../flows/prompts.ts";
+import { defaultMaxLength, type RecordAction } from "../../flows/record.ts";
 import type { FlowRequest } from "../../flows/request.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
-import { fail, isText } from "../../lib/check.ts";
+import { fail, fieldsOf, isRecord, isText } from "../../lib/check.ts";
+import { type Voices, voiceOf } from "../voices.ts";
 import { callIdHeader, digitsOf } from "./wire.ts";
 
 /** An action of an NCCO. */
@@ -21,6 +23,29 @@ export interface LegEvents {
   /** Whether the response to an event decides what follows. */
   readonly decides: boolean;
 }
+
+/** A voice of Vonage's: those of a language have numbers. */
+export interface VonageVoice {
+  /**
+   * Which of the language's voices.
+   *
+   * @defaultValue 0
+   */
+  readonly style?: number | undefined;
+  /**
+   * Whether it is the premium version, which costs more.
+   *
+   * @defaultValue `false`
+   */
+  readonly premium?: boolean | undefined;
+}
+
+/** Whether a value is a voice of Vonage's. */
+export const isVoice = (value: unknown): boolean => {
+  const { style = 0, premium = false, ...others } = fieldsOf(value);
+  const isStyle = Number.isInteger(style) && Number(style) >= 0;
+  return isRecord(value) && isStyle && typeof premium === "boolean" && !Object.keys(others).length;
+};
 
 const urlOf = (url: string): string => new URL(url).href;
 
@@ -97,17 +122,20 @@ const promptAction = (prompt: Prompt): "talk" | "stream" | "wait" => {
 
 /** @param bargesFrom - the index of the first prompt that a key interrupts */
 const promptsOf = (
-  { prompts, language }: Say<string> | Gather<string>,
+  { prompts, language }: Say<string> | Gather<string> | RecordAction<string>,
   bargesFrom: number,
-): readonly Instruction[] =>
-  prompts.map((prompt, at) => {
+  voices: Voices<VonageVoice>,
+): readonly Instruction[] => {
+  const spoken = language && { language, ...voiceOf(voices, language) };
+  return prompts.map((prompt, at) => {
     const action = promptAction(prompt);
     const bargeIn = at >= bargesFrom && { bargeIn: true };
-    if (isText(prompt)) return { action, text: prompt, ...bargeIn, ...(language && { language }) };
+    if (isText(prompt)) return { action, text: prompt, ...bargeIn, ...spoken };
     return "media_url" in prompt
       ? { action, streamUrl: [urlOf(prompt.media_url)], ...bargeIn }
       : { action, timeout: prompt.pause_ms / 1000 };
   });
+};
 
 /** The most keys of an answer. */
 const maxDigits = 20;
@@ -126,7 +154,7 @@ const speechOf = (
 };
 
 /** Keys and speech interrupt the last prompts of one kind: after one with `bargeIn` Vonage takes those of that kind, or an `input`. */
-const gather = (action: Gather<string>): readonly Instruction[] => {
+const gather = (action: Gather<string>, voices: Voices<VonageVoice>): readonly Instruction[] => {
   const { prompts, digits, finish_on_key, speech, timeout_ms = 5000, flow_url } = action;
   const kinds = prompts.map(promptAction);
   const bargesFrom = kinds.findLastIndex((kind) => kind !== kinds.at(-1)) + 1;
@@ -143,13 +171,29 @@ const gather = (action: Gather<string>): readonly Instruction[] => {
   };
   const input = { action: "input", type: Object.keys(taken), ...taken };
   const events = flow_url && { eventUrl: [urlOf(flow_url)], eventMethod: "POST" };
-  return [...promptsOf(action, bargesFrom), { ...input, ...events }];
+  return [...promptsOf(action, bargesFrom, voices), { ...input, ...events }];
+};
+
+/** @param recordings - where Vonage sends that it has the recording */
+const record = (
+  action: RecordAction<string>,
+  recordings: LegEvents | undefined,
+  voices: Voices<VonageVoice>,
+): readonly Instruction[] => {
+  const { max_length_ms = defaultMaxLength, finish_on_key, silence_ms } = action;
+  const limits = {
+    ...(finish_on_key && { endOnKey: finish_on_key }),
+    ...(silence_ms !== undefined && { endOnSilence: silence_ms / 1000 }),
+    timeOut: max_length_ms / 1000,
+  };
+  const taken = { action: "record", ...limits, beepStart: true, ...eventsOf(recordings) };
+  return [...promptsOf(action, action.prompts.length, voices), taken];
 };
 
 /**
  * An action as NCCO: JSON, so that no text in it is markup.
  *
- * @param legs - where the events of the leg go that `stream` and `dial` add
+ * @param legs - where the events of the leg go that `stream` and `dial` add, and that of a recording
  * @throws {BadParametersException} for what Vonage can't do, by the field
  * @see https://developer.vonage.com/en/voice/voice-api/ncco-reference
  */
@@ -157,6 +201,7 @@ export const nccoOf = (
   action: AnyAction | Redirect,
   call: Subject,
   legs: LegEvents | undefined,
+  voices: Voices<VonageVoice> = {},
 ): readonly Instruction[] => {
   switch (action.action) {
     case "play":
@@ -170,9 +215,11 @@ export const nccoOf = (
     case "hangup":
       return [];
     case "say":
-      return [...promptsOf(action, action.prompts.length), ...next(action.flow_url, call)];
+      return [...promptsOf(action, action.prompts.length, voices), ...next(action.flow_url, call)];
     case "gather":
-      return gather(action);
+      return gather(action, voices);
+    case "record":
+      return [...record(action, legs, voices), ...next(action.flow_url, call)];
   }
 };
 
@@ -182,6 +229,7 @@ const atOnce: readonly Instruction[] = [{ action: "wait", timeout: 0.1 }];
 const inRequest = (
   action: AnyAction,
   { from_number, to_number }: CallParams,
+  voices: Voices<VonageVoice>,
 ): readonly Instruction[] => {
   const { action: name, flow_url }: { action: string; flow_url?: string | undefined } = action;
   if (name === "dial" || name === "stream") {
@@ -192,7 +240,7 @@ const inRequest = (
     const rule = "must be without flow_url on Vonage, which needs the id of the call there";
     fail("flow", `${rule}: give flow_url to create, in the place of flow`);
   }
-  const ncco = nccoOf(action, { call_id: "", from_number, to_number }, undefined);
+  const ncco = nccoOf(action, { call_id: "", from_number, to_number }, undefined, voices);
   return ncco.length > 0 ? ncco : atOnce;
 };
 
@@ -204,5 +252,9 @@ const inRequest = (
  */
 export const nccoEncoder = (
   machineDetection: string | undefined,
+  voices: Voices<VonageVoice> = {},
 ): EncodeFlow<readonly Instruction[]> =>
-  flowEncoder(inRequest, /^(detect|message|continue)$/.exec(machineDetection ?? "")?.[0]);
+  flowEncoder(
+    (action, params) => inRequest(action, params, voices),
+    /^(detect|message|continue)$/.exec(machineDetection ?? "")?.[0],
+  );

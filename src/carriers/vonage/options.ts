@@ -2,6 +2,7 @@ import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { callRate, isSecret, wholeSeconds } from "../../lib/carrier-options.ts";
 import { check, isFunction, isText, presence } from "../../lib/check.ts";
 import type { SignatureSecret } from "./application.ts";
+import type { VonageVoice } from "./ncco.ts";
 
 /** The application at Vonage, and what its calls do beyond the fields of `calls.create`. */
 export interface VonageOptions {
@@ -42,6 +43,13 @@ export interface VonageOptions {
    */
   readonly region?: "us-3" | "us-4" | "eu-3" | "eu-4" | "ap-3" | "ap-4" | undefined;
   /**
+   * The voice of texts by their language, such as `{ "en-US": { style: 2, premium: true } }`. A text in another
+   * language, or in none, gets style 0.
+   *
+   * @defaultValue none
+   */
+  readonly voice?: Readonly<Record<string, VonageVoice>> | undefined;
+  /**
    * Calls that the account may begin in a second. Vonage refuses those above it (429): a campaign with a higher
    * `rate` doesn't open.
    *
@@ -51,7 +59,7 @@ export interface VonageOptions {
 }
 
 /** The checked options of an application. */
-export type VonageSettings = Omit<VonageOptions, "callsPerSecond"> & {
+export type VonageSettings = Omit<VonageOptions, "callsPerSecond" | "voice"> & {
   readonly callsPerSecond: number;
 };
 

@@ -20,6 +20,10 @@ const isoOf = (time = ""): string | undefined => {
   return at ? new Date(at).toISOString() : undefined;
 };
 
+/** Whole seconds in a field. */
+const secondsOf = (text: string | undefined): number | undefined =>
+  text && /^\d+$/.test(text) ? Number(text) : undefined;
+
 /** What a `CallStatus` means. */
 interface Status {
   readonly type: CallEvent["type"];
@@ -88,7 +92,8 @@ export const eventOf = (text: string, { reasonIn }: Forms): unknown => {
   const fields = formOf(text);
   if (!fields) return;
   const { CallSid, CallStatus = "", RecordingSid, RecordingStatus, SequenceNumber } = fields;
-  const { CallDuration = "" } = fields;
+  const { CallDuration } = fields;
+  const RecordingDuration = RecordingStatus && fields.RecordingDuration;
   const status = RecordingStatus ? undefined : statuses.get(CallStatus);
   const type = status?.type ?? otherType(fields);
   const subject = RecordingStatus ? RecordingSid : CallSid;
@@ -107,10 +112,8 @@ export const eventOf = (text: string, { reasonIn }: Forms): unknown => {
       from: fields.From,
       to: fields.To,
       reason: status && (reasonIn(fields) ?? status.reason),
-      duration:
-        status?.type === "call.completed" && /^\d+$/.test(CallDuration)
-          ? Number(CallDuration)
-          : undefined,
+      duration: secondsOf(status?.type === "call.completed" ? CallDuration : RecordingDuration),
+      ...(RecordingStatus && { recording_id: RecordingSid }),
       recording_url: fields.RecordingUrl,
       answered_by,
       beep: (!status && answered_by?.startsWith("machine_end")) || undefined,
@@ -120,11 +123,10 @@ export const eventOf = (text: string, { reasonIn }: Forms): unknown => {
 };
 
 /** What came of a `Dial`, by its `DialCallStatus`: a conference has `answered`. */
-const dialedIn = ({ DialCallStatus, DialCallDuration = "" }: Form) => {
+const dialedIn = ({ DialCallStatus, DialCallDuration }: Form) => {
   if (DialCallStatus === undefined) return;
   if (DialCallStatus === "completed" || DialCallStatus === "answered") {
-    const duration = /^\d+$/.test(DialCallDuration) ? Number(DialCallDuration) : undefined;
-    return { state: "completed", reason: "normal", duration };
+    return { state: "completed", reason: "normal", duration: secondsOf(DialCallDuration) };
   }
   const { type, reason } = statuses.get(DialCallStatus) ?? {};
   return type === "call.failed" ? { state: "failed", reason } : undefined;

@@ -1,5 +1,5 @@
 import { stateAfter } from "../../calls/live-call.ts";
-import { isText } from "../../lib/check.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
 import type { CarrierLive } from "../../service.ts";
 import { statuses, whoAnswered } from "./forms.ts";
 
@@ -32,3 +32,9 @@ export const readResource: CarrierLive["read"] = (raw) => {
     ...(isText(price) && price && isText(price_unit) && { currency: price_unit }),
   };
 };
+
+/** The recordings of a list. */
+export const recordingsIn = ({
+  recordings,
+}: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(recordings) ? recordings.map(fieldsOf) : [];

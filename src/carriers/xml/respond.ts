@@ -4,19 +4,19 @@ import type { CarrierWebhooks, FlowInput, Redirect } from "../../flows/webhooks.
 /**
  * Answers flow requests with a document of verbs.
  *
- * @param documentFor - the document of an action; `afterUrl` decides what follows a `dial`
+ * @param documentFor - the document of an action; `ownUrl` decides what follows a `dial`, or gets a recording
  */
 export const responder =
   (
     documentFor: (
       action: AnyAction | Redirect,
-      afterUrl: string | undefined,
+      ownUrl: string | undefined,
       input: FlowInput | undefined,
     ) => string,
   ): CarrierWebhooks["respond"] =>
   async (decide, input) => {
-    const { action, signAfter } = await decide();
-    return new Response(documentFor(action, await signAfter?.(), input), {
+    const { action, signOwn } = await decide();
+    return new Response(documentFor(action, await signOwn?.(), input), {
       headers: { "Content-Type": "text/xml" },
     });
   };

@@ -1,6 +1,7 @@
 import type { AnyAction, Dial, Play, Stream } from "../../flows/actions.ts";
 import { startParameters } from "../../flows/media/signed-start.ts";
 import type { Prompt } from "../../flows/prompts.ts";
+import { defaultMaxLength, type RecordAction } from "../../flows/record.ts";
 import type { Gather, Say } from "../../flows/say.ts";
 import { defaultEndSilence, type SpeechOptions } from "../../flows/speech.ts";
 import type { Redirect } from "../../flows/webhooks.ts";
@@ -54,6 +55,8 @@ export interface Dialect {
   readonly streamAttributes?: Attributes;
   /** Attributes that each `<Dial>` has. */
   readonly dialAttributes?: Attributes;
+  /** Attributes that each `<Record>` has. */
+  readonly recordAttributes: Attributes;
   /** The attributes of a `<Say>` in a language. */
   readonly speechIn: (language: string) => Attributes;
   /** Why a text can't be spoken by one `<Say>`, as the end of a sentence; absent where every prompt's can be. */
@@ -105,7 +108,7 @@ const stream = (
 
 const dial = (
   { to, timeout, record, flow_url }: Dial<string>,
-  afterUrl: string | undefined,
+  ownUrl: string | undefined,
   { ringRule, dialAttributes }: Dialect,
 ): Element => {
   const rule = timeout === undefined ? undefined : ringRule(timeout);
@@ -115,7 +118,7 @@ const dial = (
     timeout: timeout?.toString(),
     ...dialAttributes,
     record: record ? "record-from-answer" : undefined,
-    ...actionAt(afterUrl ?? flow_url),
+    ...actionAt(ownUrl ?? flow_url),
   };
   return element("Dial", attributes, element(to.startsWith("+") ? "Number" : "Sip", {}, to));
 };
@@ -134,7 +137,7 @@ const promptIn =
   };
 
 const promptsOf = (
-  { prompts, language }: Say<string> | Gather<string>,
+  { prompts, language }: Say<string> | Gather<string> | RecordAction<string>,
   dialect: Dialect,
 ): readonly Element[] => prompts.map(promptIn(language ? dialect.speechIn(language) : {}, dialect));
 
@@ -150,6 +153,29 @@ const speechOf = (
   hints: hints?.join(", "),
   speechTimeout: String(end_silence_ms / 1000),
 });
+
+/** @param recordingUrl - where the carrier sends that it has the recording */
+const record = (
+  action: RecordAction<string>,
+  recordingUrl: string | undefined,
+  dialect: Dialect,
+): readonly Element[] => {
+  const { max_length_ms = defaultMaxLength, finish_on_key = "", silence_ms, flow_url } = action;
+  const attributes = {
+    maxLength: String(max_length_ms / 1000),
+    ...(silence_ms !== undefined && { timeout: String(silence_ms / 1000) }),
+    finishOnKey: finish_on_key,
+    playBeep: "true",
+    ...dialect.recordAttributes,
+    ...(recordingUrl !== undefined && {
+      recordingStatusCallback: urlOf(recordingUrl),
+      recordingStatusCallbackMethod: "POST",
+    }),
+    ...actionAt(flow_url),
+  };
+  // Twilio goes on with the next verb where nothing was said.
+  return [...promptsOf(action, dialect), element("Record", attributes), next(flow_url)];
+};
 
 /** What follows a `<Gather>` is performed when nothing came in: the same request, without `Digits`. */
 const gather = (action: Gather<string>, dialect: Dialect): readonly Element[] => {
@@ -175,7 +201,7 @@ const gather = (action: Gather<string>, dialect: Dialect): readonly Element[] =>
 
 const verbs = (
   action: AnyAction | Redirect,
-  afterUrl: string | undefined,
+  ownUrl: string | undefined,
   dialect: Dialect,
 ): readonly Element[] => {
   switch (action.action) {
@@ -184,7 +210,7 @@ const verbs = (
     case "stream":
       return stream(action, dialect);
     case "dial":
-      return [dial(action, afterUrl, dialect)];
+      return [dial(action, ownUrl, dialect)];
     case "redirect":
       return [redirect(action.flow_url)];
     case "hangup":
@@ -193,6 +219,8 @@ const verbs = (
       return [...promptsOf(action, dialect), next(action.flow_url)];
     case "gather":
       return gather(action, dialect);
+    case "record":
+      return record(action, ownUrl, dialect);
   }
 };
 
@@ -202,15 +230,15 @@ const maxDocument = 65_536;
 /**
  * An action as the verbs of TwiML, or of TeXML, which has the same.
  *
- * @param afterUrl - the URL that decides what follows a `dial`
+ * @param ownUrl - the URL that decides what follows a `dial`, or that a recording comes to
  * @throws {BadParametersException} for what the carrier can't do, by the field
  */
 export const documentOf = (
   action: AnyAction | Redirect,
-  afterUrl: string | undefined,
+  ownUrl: string | undefined,
   dialect: Dialect,
 ): string => {
-  const response = element("Response", {}, ...verbs(action, afterUrl, dialect));
+  const response = element("Response", {}, ...verbs(action, ownUrl, dialect));
   const xml = `<?xml version="1.0" encoding="UTF-8"?>${print(response)}`;
   // Only prompts are long: each "&" of a text is five bytes.
   return utf8(xml).length > maxDocument

@@ -10,7 +10,7 @@ import {
   type Progress,
 } from "../../campaigns/index.ts";
 import { defaultConcurrency } from "../../campaigns/options.ts";
-import { BadParametersException, Client, isException } from "../../index.ts";
+import { BadParametersException, Client } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
 import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
 import {
@@ -47,10 +47,17 @@ import {
 } from "../dial/options.ts";
 import { progressAfter } from "../dial/plan.ts";
 import { type Receiver, receiverAddress, startReceiver } from "../dial/receiver.ts";
-import { requestErrors } from "../dial/refusals.ts";
+import { requestErrors, troubleOf } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
 import { hintAtInterrupt, pauseNote } from "../dial/stopping.ts";
-import { lastChangeOf, ledgerFailure, openDatabase, openPreview, stampLock } from "../ledger.ts";
+import {
+  lastChangeOf,
+  ledgerFailure,
+  ledgerPathOf,
+  openDatabase,
+  openPreview,
+  stampLock,
+} from "../ledger.ts";
 import { readScript } from "../script.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
 
@@ -71,14 +78,6 @@ const optionsFailure = (error: unknown): unknown => {
   return new UsageError(
     issues.some(({ param }) => param === "--window") ? windowRule : issueLine(issues),
   );
-};
-
-/** Why calls cannot be placed at present, if the service is the reason. */
-const troubleOf = (error: unknown): string | undefined => {
-  if (!isException(error)) return;
-  if (error.name === "NetworkException") return "the service cannot be reached";
-  if (error.name === "TimeoutException") return "the service does not answer";
-  return "code" in error ? `the service answers HTTP ${error.code}` : undefined;
 };
 
 /**
@@ -268,7 +267,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   await signUrl("https://outdial.test/", { secret }); // Checks the secret before anything is opened.
   const described = campaignOptions(flags, secret, service ?? new URL(baseUrl).href);
   checkOptions(described, flags);
-  const file = flags.ledger ?? `${list.replace(/\.[a-z]+$/i, "")}.outdial`;
+  const file = ledgerPathOf(flags.ledger, list);
   const lastChange = lastChangeOf(file);
   if (!lastChange) requireFuture(described);
   // A mistyped name leaves no file behind.

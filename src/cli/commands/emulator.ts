@@ -21,7 +21,9 @@ import {
   UsageError,
   type Values,
 } from "../command.ts";
+import { calleeNames, calleesIn, seedIn } from "../dial/emulation/callees.ts";
 import { forwarding, sampleApplication, sampleCall } from "../emulator/application.ts";
+import { calleesOf } from "../emulator/callees.ts";
 import { emulatedInterface, tryingAt } from "../emulator/carrier.ts";
 import { eventLine, RefusalFilter, Summary } from "../emulator/events.ts";
 import { loadScript, type ScriptedFlow } from "../emulator/script.ts";
@@ -49,6 +51,12 @@ const flags = {
     value: "file",
     help: "a flow: a module whose default export is { onAnswer, steps, … }",
   },
+  callees: {
+    type: "string",
+    value: "shares",
+    help: "who does what: machine=20%,busy=10%,press=1:60%; see below",
+  },
+  seed: { type: "string", value: "number", help: "of --callees: who does what; default 1" },
   ring: { type: "string", value: "seconds", help: "how long a telephone rings; default 2" },
   speed: {
     type: "string",
@@ -71,7 +79,7 @@ const flags = {
   actions: {
     type: "string",
     value: "which",
-    help: "all (default), or basic: without say and gather, as the deployed one",
+    help: "all (default), or basic: without say, gather and record, as the deployed one",
     sets: "actions",
   },
   json: { type: "boolean", help: "everything as lines of JSON; errors too, on stderr" },
@@ -142,6 +150,8 @@ const serviceOf = (
 /** @throws {UsageError} which names the flag */
 const settingsOf = (given: Values<typeof flags>, env: Environment): Settings => {
   const { port, host = "127.0.0.1", number: numbers, speed = "1", ring, actions, script } = given;
+  const { callees, seed } = given;
+  if (seed !== undefined && callees === undefined) throw new UsageError("--seed needs --callees");
   const service = serviceOf(given, env);
   const forwardTo = given["forward-to"];
   if (script !== undefined && forwardTo !== undefined)
@@ -157,6 +167,7 @@ const settingsOf = (given: Values<typeof flags>, env: Environment): Settings => 
       ...(numbers && { numbers }),
       ...(actions !== undefined && { actions: actionsOf(actions) }),
       ...(ring !== undefined && ringing(ring)),
+      ...(callees !== undefined && calleesOf(calleesIn(callees), seedIn(seed ?? "1"))),
     },
   };
 };
@@ -292,7 +303,9 @@ const run = async (invocation: Invocation<typeof flags>) => {
   const isOwn = (origin: string) => isHost(new URL(origin).host);
   const { key, signature, hasSecret } = emulatedInterface(options.service?.name);
   const outward = forwardTo ? forwarding(forwardTo, isOwn, signature) : {};
-  const emulator = startEmulator(env, { ...options, host, ...outward, onCall: attendant.onCall });
+  const emulator = startEmulator(env, {
+    ...{ onCall: attendant.onCall, ...options, host, ...outward },
+  });
   let flow: ScriptedFlow | undefined;
   const trying = await tryingAt(emulator, () => flow?.hasMachineStep() ?? false);
   const { service, encodeCall, respond, commandFor } = trying;
@@ -390,6 +403,9 @@ requests to that origin, path and query kept, so that signatures hold and no tun
     `With --script that file is the application: its default export has the options of flowHandler, such
 as onAnswer and steps. It is loaded again when it changes. TypeScript is taken as your runtime
 strips it.`,
+    `--callees has shares of the calls: ${calleeNames.join(", ")},
+and press=KEYS, such as press=4/5:60%: 4 at the first question, 5 at all others. Who is left answers, and
+presses nothing. Without it the number decides, or you in the dashboard.`,
     `With --service it speaks that carrier's interface instead, with an account of its own that stays
 the same, too: ${interfaces}.`,
   ],

@@ -1,6 +1,7 @@
 import { access, constants, type FileHandle, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { exits, Failure } from "../command.ts";
+import { pathBeside } from "../ledger.ts";
 import { codeOf } from "../terminal.ts";
 import { DoNotCallFile } from "./do-not-call.ts";
 import type { ReadNumber } from "./numbers.ts";
@@ -58,7 +59,8 @@ export const optOutPathOf = (
   list: string,
 ): string | undefined => {
   if (script === undefined) return;
-  return given ?? join(dirname(list), sharedName);
+  const pathOf = (path: string): string => join(dirname(path), sharedName);
+  return given ?? pathBeside(list, pathOf, ["a file of opt-outs", "--opt-outs"]);
 };
 
 /**

@@ -113,6 +113,11 @@ export const dialFlags = {
     sets: "until",
   },
   "no-record": { type: "boolean", help: "no recording; without --service calls are recorded" },
+  idempotent: {
+    type: "boolean",
+    help: "the service keeps Idempotency-Key: asks for lost answers",
+    sets: "idempotent",
+  },
   "do-not-call": {
     type: "string",
     value: "file",
@@ -320,6 +325,7 @@ export const campaignOptions = (
     window: windowsOf(flags),
     notified: callback === undefined,
     ...(flags["no-record"] && { record: false }),
+    ...(flags.idempotent && { idempotent: true }),
     ...(rate !== undefined && { rate: decimalOf(rate) }),
     ...(concurrency !== undefined && { concurrency: decimalOf(concurrency) }),
     ...(attempts !== undefined && { attempts: decimalOf(attempts) }),

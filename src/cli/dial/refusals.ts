@@ -1,4 +1,5 @@
 import { RefusedException } from "../../callbacks/index.ts";
+import { isException } from "../../index.ts";
 import { fieldsOf } from "../../lib/check.ts";
 import { Failure } from "../command.ts";
 import { ledgerFailure } from "../ledger.ts";
@@ -54,4 +55,12 @@ export const requestErrors = (print: (text: string) => unknown): ListOptions["on
       call_id === undefined ? refusals.lineOf(error) : `call ${call_id}: ${messageOf(error)}`;
     if (line !== undefined) print(`outdial: ${plain(line)}`);
   };
+};
+
+/** Why calls cannot be placed at present, if the service is the reason. */
+export const troubleOf = (error: unknown): string | undefined => {
+  if (!isException(error)) return;
+  if (error.name === "NetworkException") return "the service cannot be reached";
+  if (error.name === "TimeoutException") return "the service does not answer";
+  return "code" in error ? `the service answers HTTP ${error.code}` : undefined;
 };

@@ -6,11 +6,9 @@ import {
 } from "../../callbacks/index.ts";
 import { checkedNumbers } from "../../campaigns/do-not-call.ts";
 import type { Campaign, Script, ScriptCampaign } from "../../campaigns/index.ts";
-import { BadParametersException } from "../../errors.ts";
-import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
+import { type FlowCampaign, flowHandler, machineUrl } from "../../flows/index.ts";
 import { fieldsOf } from "../../lib/check.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
-import { type ScriptList, scriptedOptions } from "../script.ts";
 
 /** What of a campaign its requests need. */
 type CalledList = Pick<
@@ -70,15 +68,19 @@ class LiveAttempts {
   readonly people = new Set<string>();
   /** Those that were sent to `onMachine`. */
   readonly redirected = new Set<string>();
-  /** The contexts of those that have come to a step, by the ids of their calls. */
-  readonly steps = new Map<string, Context>();
 
-  forget(attempt: string, call_id: string | null): void {
+  forget(attempt: string): void {
     this.people.delete(attempt);
     this.redirected.delete(attempt);
-    if (call_id !== null) this.steps.delete(call_id);
   }
 }
+
+/** A failure of a flow, in the words of the command. */
+const failureOf = ({ event, context }: Received): Received => {
+  const { flow_error } = fieldsOf(event.data);
+  const said = String(flow_error).replace("flowHandler failed", "--script failed");
+  return { event: { ...event, data: { flow_error: said } } as Received["event"], context };
+};
 
 /** How many answered calls in a row may end without a request to `/flow`. */
 const mostUnreached = 20;
@@ -159,18 +161,16 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
     ...(service && { service }),
     onError: (error: unknown, _: Request, call_id?: string) => onError(error, call_id),
   });
-  const list: ScriptList = {
-    contactOf: ({ context }) => {
+  const listOfCall: FlowCampaign = {
+    contact: (context) => {
       flows.reach(context);
       const contact = open().contact(context);
       if (contact) return contact;
       throw new Error("The call is none of this ledger's, or its contact was erased");
     },
-    campaignOf: () => campaignOf(open(), options),
-    onStep: ({ call, context }) => void live.steps.set(call.call_id, context),
-    note: (given: StepInput) => {
-      // What fails until the next step is an answer, after which the flow goes on.
-      live.steps.delete(given.call.call_id);
+    inCall: () => campaignOf(open(), options),
+    note: (given) => {
+      if ("event" in given) return options.campaign()?.note(failureOf(given));
       if (given.digits) live.people.add(attemptOf(given.context));
       return open().note(given);
     },
@@ -178,37 +178,19 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
   const onEvent = async (received: Received): Promise<void> => {
     const { call_id, type } = received.event;
     await open().note(received);
-    if (isEnd(type)) live.forget(attemptOf(received.context), call_id);
+    if (isEnd(type)) live.forget(attemptOf(received.context));
     if (script) await flows.note(received, open());
     await redirectMachine(received, open(), live, options).catch((error: unknown) =>
       onError(error, call_id ?? undefined),
     );
   };
-  /** Records that the step of a call has failed, so that no contact ends as completed who has heard nothing. */
-  const noteFailure = async (error: unknown, call_id: string): Promise<void> => {
-    const context = live.steps.get(call_id);
-    if (!context) return;
-    live.steps.delete(call_id);
-    // Only the name of the script's own error: its message may have a contact's data, which an erasure wouldn't find.
-    const { name, message } = fieldsOf(error);
-    const why = error instanceof BadParametersException ? message : (name ?? "no Error was thrown");
-    const data = { flow_error: `--script failed: ${why}` };
-    const type = "call.flow_error";
-    const event = { id: `${call_id}-step`, type, known: false, call_id, data } as const;
-    await open().note({ event, context });
-  };
-  const onFlowError = (error: unknown, _: Request, call_id?: string): void => {
-    onError(error, call_id);
-    if (call_id === undefined) return;
-    noteFailure(error, call_id).catch((unnoted: unknown) => onError(unnoted, call_id));
-  };
   const routes: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
     "/status": callbackHandler({ ...checks("/status"), onEvent }),
     ...(script && {
       "/flow": flowHandler({
-        ...scriptedOptions(script, list),
+        ...script,
         ...checks("/flow"),
-        onError: onFlowError,
+        campaign: listOfCall,
       }),
     }),
   };

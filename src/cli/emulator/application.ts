@@ -1,10 +1,11 @@
 import { request as requestByHttp } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Readable } from "node:stream";
-import type { CallFacts } from "../../emulator/history.ts";
-import { bytesOf, tone } from "../../emulator/recording/track.ts";
+import { tone } from "../../emulator/recording/track.ts";
 import { wavHead } from "../../emulator/recording/wav.ts";
 import type { CarrierWebhooks } from "../../flows/webhooks.ts";
+import { bytesOf } from "../../lib/encoding.ts";
+import type { CallFacts } from "../../server/history.ts";
 import type { ScriptedFlow } from "./script.ts";
 
 /** How the emulator reaches an application. */

@@ -1,9 +1,10 @@
 import { callbackHandler, type Received, signUrl } from "../../callbacks/index.ts";
-import type { CalledContact, ScriptCampaign } from "../../campaigns/index.ts";
-import { flowHandler, machineUrl, type StepInput } from "../../flows/index.ts";
+import type { ScriptCampaign } from "../../campaigns/index.ts";
+import { variablesIn } from "../../flows/contact.ts";
+import { type FlowCampaign, flowHandler, machineUrl } from "../../flows/index.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
 import { UsageError } from "../command.ts";
-import { changedAt, importScript, type ScriptList, scriptedOptions } from "../script.ts";
+import { changedAt, importScript } from "../script.ts";
 import { scriptFailure } from "../script-failure.ts";
 
 /** What a script's handler needs of the command. */
@@ -28,18 +29,13 @@ export interface ScriptedFlow {
   readonly hasMachineStep: () => boolean;
 }
 
-/** Stands for a contact: without a list it is whoever was called. */
-const contactOf = ({ call, variables }: StepInput): CalledContact => ({
-  to_number: call.to_number,
-  id: undefined,
-  variables,
-  attempt: 1,
-});
-
-/** Stands for a list: what a script does with it becomes a line of the call's timeline. */
-const standIn = (note: ScriptOptions["note"]): ScriptList => ({
-  contactOf,
-  campaignOf: ({ call: { call_id } }): ScriptCampaign => ({
+/** Stands for a list: a contact is whoever was called, and what a script does with the list becomes a line of the call's timeline. */
+const standIn = (note: ScriptOptions["note"]): FlowCampaign => ({
+  contact: (context, { to_number }) => ({
+    ...{ to_number, id: undefined, attempt: 1 },
+    variables: variablesIn(context),
+  }),
+  inCall: ({ call_id }): ScriptCampaign => ({
     block: async (numbers) => {
       const all = [...(typeof numbers === "string" ? [numbers] : numbers)];
       note(call_id, `campaign.block: ${all.join(", ")}`);
@@ -52,10 +48,12 @@ const standIn = (note: ScriptOptions["note"]): ScriptList => ({
     },
     cancel: async () => note(call_id, "campaign.cancel"),
   }),
-  note: ({ call: { call_id }, answers, answered_by, message }) => {
+  note: (given) => {
+    if ("event" in given) return;
+    const { call, answers, answered_by, message } = given;
     const facts = { ...answers, ...(answered_by && { answered_by }), ...(message && { message }) };
     const texts = Object.entries(facts).map(([name, value]) => `${name} = ${value}`);
-    note(call_id, `campaign.note: ${texts.join(", ")}`);
+    note(call.call_id, `campaign.note: ${texts.join(", ")}`);
   },
 });
 
@@ -86,7 +84,7 @@ export const loadScript = async (
     if (at === undefined || at === loadedAt) return;
     loadedAt = at;
     const script = await importScript(file, at);
-    handler = flowHandler({ ...scriptedOptions(script, standIn(note)), ...checks });
+    handler = flowHandler({ ...script, ...checks, campaign: standIn(note) });
     hasMachineStep = script.onMachine !== undefined;
   };
   try {

@@ -1,9 +1,9 @@
 import type { CallParams } from "../../calls/params.ts";
 import { isRecord, withoutThrowing } from "../../lib/check.ts";
 import type { CarrierClient } from "../../options.ts";
-import type { RequestedCall } from "../call.ts";
+import type { RequestedCall } from "../../server/call.ts";
+import { messageOf } from "../../server/outgoing.ts";
 import type { Emulator } from "../emulator.ts";
-import { messageOf } from "../outgoing.ts";
 
 /** The parameters of a sample call, without the number that is called. */
 export type SampleCall = Omit<RequestedCall, "to_number" | "flow">;

@@ -1,4 +1,4 @@
-import { isSame, randomText } from "../account.ts";
+import { isSame, randomText } from "../../server/account.ts";
 
 /** The name has the port, as browsers send a host's cookies to all its ports. */
 const cookieName = (url: URL): string => `outdial_${url.port || url.protocol.slice(0, -1)}`;

@@ -1,11 +1,11 @@
-import type { Emulator } from "../emulator.ts";
 import type {
   CallFacts,
   CallRecord,
   EmulatorEvent,
   HistoryEntry,
   RefusedEvent,
-} from "../history.ts";
+} from "../../server/history.ts";
+import type { Emulator } from "../emulator.ts";
 import type { Attendant } from "./attendant.ts";
 
 /** The undelivered notifications of a call. */

@@ -1,5 +1,7 @@
-import { type Mixing, type Recording, type Side, telephoneRate } from "./recording.ts";
-import { bytesOf, sampleAt } from "./track.ts";
+import { bytesOf } from "../../lib/encoding.ts";
+import type { RecordedPart } from "../../server/call.ts";
+import { type Mixing, type Recording, telephoneRate } from "./recording.ts";
+import { sampleAt } from "./track.ts";
 import { wavHead, wavHeadSize } from "./wav.ts";
 
 /** Samples in one chunk of the body: two seconds at 8 kHz. */
@@ -17,17 +19,6 @@ const rangeOf = (header: string | null, size: number): ByteRange => {
   if (first) return { from: Number(first), to: last ? Math.min(size, Number(last) + 1) : size };
   return { from: last ? Math.max(0, size - Number(last)) : 0, to: size };
 };
-
-/** The part of a call that a recording has. Times are in milliseconds since the answer. */
-export interface RecordedPart {
-  /** The answer by default. */
-  readonly from?: number;
-  readonly to: number;
-  /** Both by default. */
-  readonly side?: Side | undefined;
-  /** Where it is silent; by default where the call isn't recorded. */
-  readonly gaps?: Mixing["gaps"];
-}
 
 /** A WAV that is mixed while it is read. */
 interface WavSource {

@@ -1,5 +1,7 @@
+import { bytesOf } from "../../lib/encoding.ts";
+import type { Cut } from "../../server/history.ts";
 import { Playout, type Quota, quotaRate } from "./playout.ts";
-import { bytesOf, clip, type MixBuffer, mixPiece, sampleAt, Track } from "./track.ts";
+import { clip, type MixBuffer, mixPiece, sampleAt, Track } from "./track.ts";
 import { wavHead } from "./wav.ts";
 
 /** The sample rate of a recording with one channel. */
@@ -10,18 +12,6 @@ export const maxKept: number = 10 * 60 * 1000;
 
 /** One side of a call: the callee, or everything that is played to the callee. */
 export type Side = "callee" | "application";
-
-/** An application dropped queued audio. */
-export interface Cut {
-  /** The type of the application's message. */
-  readonly type: "clear" | "interrupt";
-  /** The chunk that an `interrupt` names. */
-  readonly chunk_id?: string | number;
-  /** Milliseconds since the answer. */
-  readonly at_ms: number;
-  /** How many samples were dropped, at the stream's rate. */
-  readonly samples: number;
-}
 
 const maxCuts = 1_000;
 

@@ -16,10 +16,6 @@ export const tone = (
   return samples;
 };
 
-/** The bytes of samples, least significant first, as on every supported platform. */
-export const bytesOf = (samples: Int16Array): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(new Int16Array(samples).buffer);
-
 /**
  * The value at a position between two samples, by linear interpolation.
  *

@@ -212,7 +212,7 @@ export const cases: readonly Case[] = [
         ],
         "no action": [
           { action: "sing" },
-          /^step 1: the action must be play, stream, dial, hangup, say or gather/,
+          /^step 1: the action must be play, stream, dial, hangup, say, gather or record/,
         ],
         "a list": [[], /^step 1: /],
         "a missing field": [{ action: "play" }, /^step 1: media_url is missing/],

@@ -7,7 +7,7 @@ import {
   isWebhookSecret,
   randomSecret,
   webhookSigner,
-} from "../../../src/emulator/account.ts";
+} from "../../../src/server/account.ts";
 
 /** One for all lengths: a signature leaves nothing behind. */
 const sign = hmacSha256(new Uint8Array(32).fill(7));

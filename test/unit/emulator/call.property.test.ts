@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Call, type Trigger } from "../../../src/emulator/call.ts";
 import { instantClock } from "../../../src/emulator/clock.ts";
-import type { HistoryEntry } from "../../../src/emulator/history.ts";
 import { createEmulator } from "../../../src/emulator/index.ts";
-import { reachOf } from "../../../src/emulator/outgoing.ts";
+import type { HistoryEntry } from "../../../src/server/history.ts";
+import { reachOf } from "../../../src/server/outgoing.ts";
 
 /** The transitions of the contract, independent of the table in the code. */
 const failures = ["busy", "no_answer", "rejected", "unreachable", "canceled"];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EventLog } from "../../../src/emulator/history.ts";
+import { EventLog } from "../../../src/emulator/event-log.ts";
 
 describe("the event log", () => {
   it("gives each loop every event from the moment it starts, in order", async () => {

@@ -83,7 +83,7 @@ describe("a flow that can't be followed", () => {
   const loopback = { action: "play", media_url: "http://127.0.0.1/a.wav" };
 
   it.each([
-    ["play", "the action must be play, stream, dial, hangup, say or gather"],
+    ["play", "the action must be play, stream, dial, hangup, say, gather or record"],
     [{ action: "dial", to: other, on_busy: loopback }, "on_busy.media_url must be https or wss"],
   ])("%j: %s", async (action, words) => {
     expect((await callWith(action)).call.flow_error).toContain(`step 1: ${words}`);

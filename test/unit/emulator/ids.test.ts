@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { randomSource, ulid } from "../../../src/emulator/ids.ts";
+import { randomSource, ulid } from "../../../src/server/ids.ts";
 
 describe("ids", () => {
   it("sort by the time they were made", () => {

@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type RequestRules,
-  reachOf,
-  requester,
-  type Send,
-} from "../../../src/emulator/outgoing.ts";
+import { type RequestRules, reachOf, requester, type Send } from "../../../src/server/outgoing.ts";
 
 const rules = (more: Partial<RequestRules> = {}): RequestRules => ({
   limit: 100,

@@ -48,7 +48,7 @@ describe("the own interface", () => {
   test("announces all actions in each request", async () => {
     const { asked } = await callWith([{ action: "say", prompts: [{ text }], flow_url }]);
     expect(asked.map(({ actions }) => actions)).toEqual(
-      Array(2).fill(["play", "stream", "dial", "hangup", "say", "gather", "dialed"]),
+      Array(2).fill(["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"]),
     );
   });
 

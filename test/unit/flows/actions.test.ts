@@ -10,9 +10,9 @@ const reported = (action: unknown): readonly string[] =>
 
 describe("the schema of an action", () => {
   test.each([
-    [{ action: "sing" }, ["null must be play, stream, dial, hangup, say or gather"]],
-    [{}, ["null must be play, stream, dial, hangup, say or gather"]],
-    [null, ["null must be play, stream, dial, hangup, say or gather"]],
+    [{ action: "sing" }, ["null must be play, stream, dial, hangup, say, gather or record"]],
+    [{}, ["null must be play, stream, dial, hangup, say, gather or record"]],
+    [null, ["null must be play, stream, dial, hangup, say, gather or record"]],
     [{ action: "play" }, ["media_url is missing"]],
     [
       { action: "play", media_url: "MARKED" },
@@ -39,7 +39,7 @@ describe("the schema of an action", () => {
     [
       { action: "dial", to: "+12025550100", on_failure: { action: "play" }, on_no_answer: 7 },
       [
-        "on_no_answer must be play, stream, dial, hangup, say or gather",
+        "on_no_answer must be play, stream, dial, hangup, say, gather or record",
         "on_failure.media_url is missing",
       ],
     ],

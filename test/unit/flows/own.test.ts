@@ -10,6 +10,7 @@ import {
   stream,
 } from "../../../src/flows/actions.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
+import { record } from "../../../src/flows/record.ts";
 import { gather, say } from "../../../src/flows/say.ts";
 import { announceable, basicActions } from "../../../src/flows/wire.ts";
 
@@ -24,6 +25,7 @@ const actions: { readonly [Name in AnyAction["action"]]: Extract<AnyAction, { ac
   hangup: hangup(),
   say: say("Hello."),
   gather: gather("Press 1.", { digits: 1, flow_url }),
+  record: record("Tell us why."),
 };
 
 /** What a service gets whose request announces some actions. */

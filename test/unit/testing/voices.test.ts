@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { tonesOf } from "../../../src/agents/audio/tones.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
-import { bytesOf } from "../../../src/emulator/recording/track.ts";
 import { wavHead } from "../../../src/emulator/recording/wav.ts";
+import { bytesOf } from "../../../src/lib/encoding.ts";
 import { scriptedAgent, simulateCall, wav } from "../../../src/testing/index.ts";
 import { voice } from "./agents.ts";
 

@@ -1,6 +1,6 @@
-import type { Delivery } from "../../../emulator/call.ts";
-import { iso, type Reason } from "../../../emulator/history.ts";
-import { type NewId, uuidOf } from "../../../emulator/ids.ts";
+import type { Delivery } from "../../../server/call.ts";
+import { iso, type Reason } from "../../../server/history.ts";
+import { type NewId, uuidOf } from "../../../server/ids.ts";
 import { type Failures, type MarkupCall, statusOf } from "../../xml/server/call.ts";
 import {
   conferenceAttributes,
@@ -119,24 +119,24 @@ const isRetried = ({ status }: Pick<Delivery, "status">): boolean =>
   status === undefined || status === 408 || status === 429 || status >= 500;
 
 /** The fields by which every request names its call. */
-const subjectOf = ({ call, accountSid }: MarkupCall): Fields => ({
+const subjectOf = ({ served, accountSid }: MarkupCall): Fields => ({
   AccountSid: accountSid,
-  CallSid: call.id,
-  CallSidLegacy: call.id,
+  CallSid: served.id,
+  CallSidLegacy: served.id,
 });
 
 const detected = ({ answeredBy }: MarkupCall): Fields =>
   answeredBy === undefined ? {} : { AnsweredBy: answeredBy };
 
 /** What the last event of a call has beside its status. */
-const endFields = ({ call, endedBy }: MarkupCall): Fields => {
-  const { answered_at, ended_at = 0, initiated_at, recording_url } = call.facts;
-  const { duration = 0, reason = "normal" } = call.facts;
+const endFields = ({ served, endedBy }: MarkupCall): Fields => {
+  const { answered_at, ended_at = 0, initiated_at, recording_url } = served.facts;
+  const { duration = 0, reason = "normal" } = served.facts;
   const [cause, sip] = causes[reason];
   const isByCaller = reason === "no_answer" || reason === "canceled" || reason === "max_duration";
   return {
-    CallControlId: call.id,
-    CallSessionId: sessionIdOf(call.id),
+    CallControlId: served.id,
+    CallSessionId: sessionIdOf(served.id),
     CallDuration: String(duration),
     StartTime: iso(initiated_at),
     ...(answered_at !== undefined && { AnsweredTime: iso(answered_at) }),
@@ -146,7 +146,7 @@ const endFields = ({ call, endedBy }: MarkupCall): Fields => {
     SipHangupCause: sip,
     ...(recording_url !== undefined && {
       RecordingUrl: recording_url,
-      RecordingSid: recordingSidOf(call.id),
+      RecordingSid: recordingSidOf(served.id),
       RecordingDuration: String(duration),
     }),
   };
@@ -178,16 +178,16 @@ const invalidMedia = { code: 100_004, title: "invalid_media" };
 const malformedFrame = { code: 100_003, title: "malformed_frame" };
 
 /** The messages of Telnyx's media streaming. */
-const mediaStreamingCodec: MarkupCarrier["openStream"] = ({ call, accountSid }, stream) => {
+const mediaStreamingCodec: MarkupCarrier["openStream"] = ({ served, accountSid }, stream) => {
   const { streamSid: stream_id, parameters } = stream;
-  const { from_number: from, to_number: to } = call.params;
-  const subject = { user_id: accountSid, call_control_id: call.id };
+  const { from_number: from, to_number: to } = served.params;
+  const subject = { user_id: accountSid, call_control_id: served.id };
   const form: MediaForm = {
     connected: { event: "connected", version: "1.0.0" },
     start: {
       start: {
         ...subject,
-        call_session_id: sessionIdOf(call.id),
+        call_session_id: sessionIdOf(served.id),
         from,
         to,
         tags: [],
@@ -197,7 +197,7 @@ const mediaStreamingCodec: MarkupCarrier["openStream"] = ({ call, accountSid }, 
     },
     stop: { stop: subject },
     dtmf: (digit) => ({
-      occurred_at: new Date(call.timeline.now()).toISOString(),
+      occurred_at: new Date(served.timeline.now()).toISOString(),
       dtmf: { digit },
     }),
     message: (event, sequence_number, fields) => ({ event, sequence_number, ...fields, stream_id }),
@@ -216,16 +216,16 @@ export const telnyxCarrier = (
   { sign }: BodySigner,
   newId: NewId,
 ): MarkupCarrier => {
-  const callFields = (known: MarkupCall): Fields => {
-    const { from_number: From, to_number: To } = known.call.params;
+  const callFields = (call: MarkupCall): Fields => {
+    const { from_number: From, to_number: To } = call.served.params;
     return {
-      ...subjectOf(known),
-      CallStatus: statusOf(known.call.facts, failures),
+      ...subjectOf(call),
+      CallStatus: statusOf(call.served.facts, failures),
       ConnectionId: applicationId,
       CallerId: From,
       From,
       To,
-      ...detected(known),
+      ...detected(call),
     };
   };
   return {
@@ -239,17 +239,17 @@ export const telnyxCarrier = (
       isRetried(delivery) ? retryDelays[attempts - 1] : undefined,
     notificationHeaders: () => ({ "User-Agent": "telnyx-webhooks" }),
     reportsUnrung: true,
-    statusFields: (known, event, sequence) => ({
-      ...callFields(known),
+    statusFields: (call, event, sequence) => ({
+      ...callFields(call),
       CallbackSource: "call-progress-events",
-      CallInitiatedAt: iso(known.call.facts.initiated_at),
+      CallInitiatedAt: iso(call.served.facts.initiated_at),
       SequenceNumber: String(sequence),
-      Timestamp: iso(known.call.timeline.now()),
-      ...(event === "completed" && endFields(known)),
+      Timestamp: iso(call.served.timeline.now()),
+      ...(event === "completed" && endFields(call)),
     }),
     recordingSid: recordingSidOf,
-    recordingFields: (known, recording, event) => ({
-      ...subjectOf(known),
+    recordingFields: (call, recording, event) => ({
+      ...subjectOf(call),
       ConnectionId: applicationId,
       RecordingChannels: String(recording.channels),
       RecordingSid: recording.sid,
@@ -257,22 +257,22 @@ export const telnyxCarrier = (
       RecordingStatus: event,
       ...(event === "completed" && {
         RecordingDuration: String(secondsOf(recording)),
-        RecordingUrl: known.recordingUrl(recording.sid),
+        RecordingUrl: call.recordingUrl(recording.sid),
       }),
     }),
-    detectionFields: (known, duration) => ({
-      ...subjectOf(known),
+    detectionFields: (call, duration) => ({
+      ...subjectOf(call),
       ConnectionId: applicationId,
-      ...detected(known),
+      ...detected(call),
       MachineDetectionDuration: String(duration),
     }),
-    streamFields: (known, { streamSid, name, event, error }) => ({
-      ...subjectOf(known),
+    streamFields: (call, { streamSid, name, event, error }) => ({
+      ...subjectOf(call),
       StreamEvent: `stream-${event}`,
       StreamSid: streamSid,
       ...(name !== undefined && { StreamName: name }),
       ...(error !== undefined && { StreamError: error }),
-      Timestamp: iso(known.call.timeline.now()),
+      Timestamp: iso(call.served.timeline.now()),
     }),
     attributes,
     maxUrl,

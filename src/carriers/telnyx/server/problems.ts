@@ -1,4 +1,4 @@
-import { RestError } from "../../../emulator/rest.ts";
+import { RestError } from "../../../server/rest.ts";
 import type { FormRules } from "../../xml/server/fields.ts";
 
 /** The titles of Telnyx's errors, by their codes. */

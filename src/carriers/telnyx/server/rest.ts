@@ -1,6 +1,7 @@
 import { Hono } from "hono/tiny";
-import type { ApiRoutes } from "../../../emulator/api.ts";
-import { messageOf } from "../../../emulator/outgoing.ts";
+import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
+import type { ApiRoutes } from "../../../server/api.ts";
+import { messageOf } from "../../../server/outgoing.ts";
 import {
   type Asked,
   byMethod,
@@ -9,8 +10,7 @@ import {
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
-import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
+} from "../../../server/rest.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
 import { type CallRecording, fileOf, secondsOf } from "../../xml/server/recordings.ts";
@@ -62,13 +62,13 @@ const formOf = ({ request, text }: Asked): URLSearchParams => {
   throw new TelnyxError(415, 10024, `Must encode request as ${types}`);
 };
 
-const uriOf = ({ call, accountSid }: MarkupCall): string =>
-  `/v2/texml/Accounts/${accountSid}/Calls/${call.id}.json`;
+const uriOf = ({ served, accountSid }: MarkupCall): string =>
+  `/v2/texml/Accounts/${accountSid}/Calls/${served.id}.json`;
 
 /** A call as the API returns it. */
-const resourceOf = (known: MarkupCall): object => {
-  const { call, accountSid, answeredBy } = known;
-  const { facts } = call;
+const resourceOf = (call: MarkupCall): object => {
+  const { served, accountSid, answeredBy } = call;
+  const { facts } = served;
   const { initiated_at, answered_at, ended_at, from_number, to_number } = facts;
   const status = statusOf(facts, failures);
   return {
@@ -85,13 +85,13 @@ const resourceOf = (known: MarkupCall): object => {
     }),
     from: from_number,
     from_formatted: from_number,
-    sid: call.id,
+    sid: served.id,
     start_time: rfc2822(initiated_at),
     // The resource has no word for a call that doesn't ring yet.
     status: status === "initiated" ? "ringing" : status,
     to: to_number,
     to_formatted: to_number,
-    uri: uriOf(known),
+    uri: uriOf(call),
   };
 };
 
@@ -114,11 +114,11 @@ const createCall =
       notOwned: () => new TelnyxError(403, 10010, "From is not a number of the account", "From"),
       outage: (status, detail) => new TelnyxError(status, outageCodeOf(status), detail),
       start: () => {
-        const { call } = parts.start(fields, asked.url.href, accountSid);
+        const { served } = parts.start(fields, asked.url.href, accountSid);
         const { from, to } = fields;
         const text = JSON.stringify({
-          call_sid: call.id,
-          sid: call.id,
+          call_sid: served.id,
+          sid: served.id,
           from,
           to,
           status: "queued",
@@ -160,25 +160,25 @@ interface CallName {
 
 /** @throws {TelnyxError} for an unknown call, and for one of another account */
 const findOrThrow = ({ find }: RestParts, { sid, account }: CallName): MarkupCall => {
-  const known = find(sid);
-  if (known && (account === undefined || account === known.accountSid)) return known;
+  const call = find(sid);
+  if (call && (account === undefined || account === call.accountSid)) return call;
   throw notFound();
 };
 
 /** Ends a call, or makes it continue elsewhere. */
 const update = (asked: Asked, parts: RestParts, name: CallName): MarkupCall => {
-  const known = findOrThrow(parts, name);
+  const call = findOrThrow(parts, name);
   const reader = new FormReader(formOf(asked), telnyxForm, asked.isUrl);
   const changes = { status: reader.text("Status"), next: reader.next() };
-  if (known.call.isOver) {
+  if (call.served.isOver) {
     const detail = "This call is no longer active and can't receive commands.";
     throw new TelnyxError(422, 90018, detail);
   }
-  updateCall(known, changes, {
+  updateCall(call, changes, {
     status: () => new TelnyxError(422, 10027, "Status must be completed or canceled", "Status"),
     notAnswered: () => new TelnyxError(422, 10027, "The call is not answered"),
   });
-  return known;
+  return call;
 };
 
 const oneCall = (name: CallName): TelnyxRoute =>
@@ -203,17 +203,17 @@ const updateOnly = (sid: string): TelnyxRoute =>
   );
 
 /** A recording as the API returns it. */
-const resourceOfRecording = (known: MarkupCall, recording: CallRecording): object => {
-  const { answered_at = 0 } = known.call.facts;
+const resourceOfRecording = (call: MarkupCall, recording: CallRecording): object => {
+  const { answered_at = 0 } = call.served.facts;
   const { sid, source, channels, from } = recording;
   const begun = rfc2822(answered_at + from);
   return {
-    account_sid: known.accountSid,
-    call_sid: known.call.id,
+    account_sid: call.accountSid,
+    call_sid: call.served.id,
     channels,
     date_created: begun,
     duration: String(secondsOf(recording)),
-    media_url: known.recordingUrl(sid),
+    media_url: call.recordingUrl(sid),
     sid,
     source,
     start_time: begun,
@@ -225,10 +225,10 @@ const resourceOfRecording = (known: MarkupCall, recording: CallRecording): objec
 const recordings =
   (name: CallName): TelnyxRoute =>
   async ({ url }, parts) => {
-    const known = findOrThrow(parts, name);
-    const found = known.recordings
+    const call = findOrThrow(parts, name);
+    const found = call.recordings
       .filter(({ status }) => status === "completed")
-      .map((recording) => resourceOfRecording(known, recording));
+      .map((recording) => resourceOfRecording(call, recording));
     const { pathname: uri } = url;
     const end = Math.max(found.length - 1, 0);
     return respond(200, { recordings: found, start: 0, end, page: 0, page_size: 50, uri });
@@ -278,7 +278,7 @@ export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
   app.get("/recordings/:file{.+\\.wav}", ({ req, notFound: none }) => {
     const sid = req.param("file").replace(".wav", "");
     const found = recordingNamed(parts, sid);
-    return (found && fileOf(found.known, found.recording, req.raw)) ?? none();
+    return (found && fileOf(found.call, found.recording, req.raw)) ?? none();
   });
   app.notFound(({ req, env }) => answer(req.raw, env, notEmulated));
   return app;

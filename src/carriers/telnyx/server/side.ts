@@ -1,7 +1,7 @@
-import { Account, randomText } from "../../../emulator/account.ts";
-import { hexUlid, idSource } from "../../../emulator/ids.ts";
-import type { MakeSide } from "../../../emulator/side.ts";
 import { fail } from "../../../lib/check.ts";
+import { Account, randomText } from "../../../server/account.ts";
+import { hexUlid, idSource } from "../../../server/ids.ts";
+import type { MakeSide } from "../../../server/side.ts";
 import { MarkupCalls } from "../../xml/server/side.ts";
 import { recordingSidOf, telnyxCarrier } from "./carrier.ts";
 import { telnyxRoutes } from "./rest.ts";
@@ -32,7 +32,7 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
     notificationTimeout: 2_000,
     recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
     routes: (parts) => telnyxRoutes({ ...calls.restParts(parts, account), applicationId, signer }),
-    messagesOf: (call) => calls.messagesOf(call),
-    follow: (call, parts) => calls.follow(call, parts),
+    messagesOf: (served) => calls.messagesOf(served),
+    follow: (served, parts) => calls.follow(served, parts),
   };
 };

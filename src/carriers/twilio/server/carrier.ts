@@ -1,6 +1,6 @@
-import type { Delivery } from "../../../emulator/call.ts";
-import type { Reason } from "../../../emulator/history.ts";
-import type { NewId } from "../../../emulator/ids.ts";
+import type { Delivery } from "../../../server/call.ts";
+import type { Reason } from "../../../server/history.ts";
+import type { NewId } from "../../../server/ids.ts";
 import { type Failures, type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import {
   conferenceAttributes,
@@ -112,13 +112,13 @@ const readingOf: MarkupCarrier["readingOf"] = (type) => {
 };
 
 /** The fields of every request about a call. */
-const callFields = ({ call, accountSid, answeredBy }: MarkupCall): Fields => {
-  const { from_number, to_number } = call.params;
+const callFields = ({ served, accountSid, answeredBy }: MarkupCall): Fields => {
+  const { from_number, to_number } = served.params;
   return {
     AccountSid: accountSid,
     ApiVersion: "2010-04-01",
-    CallSid: call.id,
-    CallStatus: statusOf(call.facts, failures),
+    CallSid: served.id,
+    CallStatus: statusOf(served.facts, failures),
     Called: to_number,
     Caller: from_number,
     Direction: "outbound-api",
@@ -129,8 +129,8 @@ const callFields = ({ call, accountSid, answeredBy }: MarkupCall): Fields => {
 };
 
 /** What the last event of a call has beside its status. */
-const endFields = ({ call }: MarkupCall): Fields => {
-  const { duration = 0, reason = "normal", recording_url } = call.facts;
+const endFields = ({ served }: MarkupCall): Fields => {
+  const { duration = 0, reason = "normal", recording_url } = served.facts;
   const seconds = String(duration);
   return {
     CallDuration: seconds,
@@ -138,27 +138,27 @@ const endFields = ({ call }: MarkupCall): Fields => {
     SipResponseCode: String(sipResponses[reason] ?? 200),
     ...(recording_url !== undefined && {
       RecordingUrl: recording_url,
-      RecordingSid: recordingSidOf(call.id),
+      RecordingSid: recordingSidOf(served.id),
       RecordingDuration: seconds,
     }),
   };
 };
 
-const statusFields: MarkupCarrier["statusFields"] = (known, event, sequence) => ({
-  ...callFields(known),
+const statusFields: MarkupCarrier["statusFields"] = (call, event, sequence) => ({
+  ...callFields(call),
   CallbackSource: "call-progress-events",
   SequenceNumber: String(sequence),
-  Timestamp: rfc2822(known.call.timeline.now()),
-  ...(event === "completed" && endFields(known)),
+  Timestamp: rfc2822(call.served.timeline.now()),
+  ...(event === "completed" && endFields(call)),
 });
 
-const recordingFields: MarkupCarrier["recordingFields"] = (known, recording, event) => {
-  const { call, accountSid, recordingUrl } = known;
+const recordingFields: MarkupCarrier["recordingFields"] = (call, recording, event) => {
+  const { served, accountSid, recordingUrl } = call;
   const { sid, source, channels, track, from } = recording;
-  const { answered_at } = call.facts;
+  const { answered_at } = served.facts;
   return {
     AccountSid: accountSid,
-    CallSid: call.id,
+    CallSid: served.id,
     ErrorCode: "0",
     RecordingChannels: String(channels),
     RecordingSid: sid,
@@ -218,9 +218,9 @@ const isRepeated = (
 };
 
 /** The messages of Twilio's Media Streams. */
-const mediaStreamsCodec: MarkupCarrier["openStream"] = ({ call, accountSid }, stream) => {
+const mediaStreamsCodec: MarkupCarrier["openStream"] = ({ served, accountSid }, stream) => {
   const { streamSid, sides, parameters } = stream;
-  const callSid = call.id;
+  const callSid = served.id;
   const form: MediaForm = {
     connected: { event: "connected", protocol: "Call", version: "1.0.0" },
     start: {
@@ -257,20 +257,20 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   statusFields,
   recordingSid: recordingSidOf,
   recordingFields,
-  detectionFields: ({ call, accountSid, answeredBy = "unknown" }, duration) => ({
+  detectionFields: ({ served, accountSid, answeredBy = "unknown" }, duration) => ({
     AccountSid: accountSid,
     AnsweredBy: answeredBy,
-    CallSid: call.id,
+    CallSid: served.id,
     MachineDetectionDuration: String(duration),
   }),
-  streamFields: ({ call, accountSid }, { streamSid, name, event, error }) => ({
+  streamFields: ({ served, accountSid }, { streamSid, name, event, error }) => ({
     AccountSid: accountSid,
-    CallSid: call.id,
+    CallSid: served.id,
     StreamEvent: streamEvents[event],
     StreamSid: streamSid,
     ...(name !== undefined && { StreamName: name }),
     ...(error !== undefined && { StreamError: error }),
-    Timestamp: new Date(call.timeline.now()).toISOString(),
+    Timestamp: new Date(served.timeline.now()).toISOString(),
   }),
   attributes,
   maxUrl,

@@ -1,4 +1,4 @@
-import { notEmulatedAt, RestError } from "../../../emulator/rest.ts";
+import { notEmulatedAt, RestError } from "../../../server/rest.ts";
 import type { FormRules } from "../../xml/server/fields.ts";
 
 /** Why a request is refused, in Twilio's form. */

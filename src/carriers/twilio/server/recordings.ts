@@ -1,4 +1,4 @@
-import { byMethod, jsonResponder, type Route } from "../../../emulator/rest.ts";
+import { byMethod, jsonResponder, type Route } from "../../../server/rest.ts";
 import { type MarkupCall, rfc2822 } from "../../xml/server/call.ts";
 import { FormReader, recordingEvents } from "../../xml/server/fields.ts";
 import type { MarkupCarrier } from "../../xml/server/flow.ts";
@@ -20,21 +20,21 @@ const respond = jsonResponder(contentType);
 
 /** A recording, and the call that it is of. */
 interface Found {
-  readonly known: MarkupCall;
+  readonly call: MarkupCall;
   readonly recording: CallRecording;
 }
 
 /** A recording as the API returns it. */
-const resourceOf = ({ known, recording }: Found): object => {
-  const { call, accountSid, recordingUrl } = known;
+const resourceOf = ({ call, recording }: Found): object => {
+  const { served, accountSid, recordingUrl } = call;
   const { sid, source, channels, track, from, to, status } = recording;
-  const { answered_at = call.facts.initiated_at } = call.facts;
+  const { answered_at = served.facts.initiated_at } = served.facts;
   const begun = rfc2822(answered_at + from);
   const uri = `/2010-04-01/Accounts/${accountSid}/Recordings/${sid}.json`;
   return {
     account_sid: accountSid,
     api_version: "2010-04-01",
-    call_sid: call.id,
+    call_sid: served.id,
     conference_sid: null,
     channels,
     date_created: begun,
@@ -70,10 +70,10 @@ const findOrThrow = (
   const latest = callSid === undefined ? undefined : parts.find(callSid);
   if (sid === "Twilio.CURRENT" && latest) {
     const recording = latest.recordings.findLast(({ to }) => to === undefined);
-    if (recording) return { known: latest, recording };
+    if (recording) return { call: latest, recording };
   }
   const found = recordingNamed(parts, sid);
-  if (found && (callSid === undefined || found.known.call.id === callSid)) return found;
+  if (found && (callSid === undefined || found.call.served.id === callSid)) return found;
   throw notFound(path);
 };
 
@@ -108,11 +108,11 @@ const list =
     const wantedCall = callSid ?? query.get("CallSid") ?? undefined;
     if (callSid !== undefined && !parts.find(callSid)) throw notFound(url.pathname);
     const found = parts.allCalls().flatMap(({ id, facts: { answered_at = 0 } }): Found[] => {
-      const known = wantedCall === undefined || wantedCall === id ? parts.find(id) : undefined;
-      if (!known) return [];
-      return known.recordings
+      const call = wantedCall === undefined || wantedCall === id ? parts.find(id) : undefined;
+      if (!call) return [];
+      return call.recordings
         .filter(({ from }) => isWanted(new Date(answered_at + from).toISOString().slice(0, 10)))
-        .map((recording) => ({ known, recording }));
+        .map((recording) => ({ call, recording }));
     });
     return respond(200, pageOf(url, "recordings", found, resourceOf));
   };
@@ -123,9 +123,9 @@ const tracks = ["both", "inbound", "outbound"] as const;
 const begin =
   (callSid: string): RecordingRoute =>
   async ({ text, isUrl, url }, parts) => {
-    const known = parts.find(callSid);
-    if (!known) throw notFound(url.pathname);
-    const { call, notify } = known;
+    const call = parts.find(callSid);
+    if (!call) throw notFound(url.pathname);
+    const { served, notify } = call;
     const reader = new FormReader(new URLSearchParams(text), twilioForm, isUrl);
     const wanted = reader.text("RecordingTrack") || "both";
     const track = tracks.find((each) => each === wanted);
@@ -135,7 +135,7 @@ const begin =
       throw new TwilioError(400, 20_001, "RecordingChannels must be mono or dual");
     }
     const receiver = reader.receiver("RecordingStatusCallback", recordingEvents);
-    if (call.state !== "answered" || !notify) {
+    if (served.state !== "answered" || !notify) {
       throw new TwilioError(400, 21_220, "Requested resource is not eligible for recording");
     }
     const plan = {
@@ -143,21 +143,21 @@ const begin =
       channels: channels === "dual" ? 2 : 1,
     } as const;
     const { recording, messages } = beginRecording(
-      known,
+      call,
       { ...plan, track, receiver },
       parts.carrier,
     );
     notify(messages);
-    return respond(201, resourceOf({ known, recording }));
+    return respond(201, resourceOf({ call, recording }));
   };
 
 /** Stops, pauses or resumes a recording that runs. */
 const update =
   (name: RecordingName): RecordingRoute =>
   async ({ text, url }, parts) => {
-    const { known, recording } = findOrThrow(parts, name, url.pathname);
+    const { call, recording } = findOrThrow(parts, name, url.pathname);
     const form = new URLSearchParams(text);
-    const { call } = known;
+    const { served } = call;
     const refuse = (rule: string): never => {
       throw new TwilioError(400, 20_001, rule);
     };
@@ -166,34 +166,34 @@ const update =
     if (form.get("PauseBehavior") === "skip") return refuse("PauseBehavior skip is not emulated");
     switch (form.get("Status")) {
       case "stopped":
-        known.notify?.(endRecording(known, recording, parts.carrier));
+        call.notify?.(endRecording(call, recording, parts.carrier));
         break;
       case "paused":
         if (recording.status === "paused") break;
         recording.status = "paused";
-        gaps.push({ from: call.talkTime, to: Number.POSITIVE_INFINITY });
+        gaps.push({ from: served.talkTime, to: Number.POSITIVE_INFINITY });
         break;
       case "in-progress": {
         recording.status = "in-progress";
         const gap = gaps.at(-1);
-        if (gap) gap.to = Math.min(gap.to, call.talkTime);
+        if (gap) gap.to = Math.min(gap.to, served.talkTime);
         break;
       }
       default:
         return refuse("Status must be stopped, paused or in-progress");
     }
-    return respond(200, resourceOf({ known, recording }));
+    return respond(200, resourceOf({ call, recording }));
   };
 
 /** Deletes a recording that has ended. */
 const remove =
   (name: RecordingName): RecordingRoute =>
   async ({ url }, parts) => {
-    const { known, recording } = findOrThrow(parts, name, url.pathname);
+    const { call, recording } = findOrThrow(parts, name, url.pathname);
     if (recording.to === undefined) {
       throw new TwilioError(409, 20_409, "The recording is in progress: stop it first");
     }
-    known.recordings.splice(known.recordings.indexOf(recording), 1);
+    call.recordings.splice(call.recordings.indexOf(recording), 1);
     return new Response(null, { status: 204 });
   };
 
@@ -235,5 +235,5 @@ export const mediaOf = (
   if (file.endsWith(".mp3"))
     throw new TwilioError(400, 20_001, ".mp3 is not emulated: fetch the .wav");
   const found = recordingNamed(parts, file.replace(".wav", ""));
-  return found && fileOf(found.known, found.recording, request);
+  return found && fileOf(found.call, found.recording, request);
 };

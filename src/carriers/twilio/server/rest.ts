@@ -1,13 +1,13 @@
 import { Hono } from "hono/tiny";
-import { isSame } from "../../../emulator/account.ts";
-import type { ApiRoutes } from "../../../emulator/api.ts";
+import { isSame } from "../../../server/account.ts";
+import type { ApiRoutes } from "../../../server/api.ts";
 import {
   byMethod,
   jsonResponder,
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
+} from "../../../server/rest.ts";
 import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
 import { pageOfCalls, updateCall } from "../../xml/server/resources.ts";
@@ -62,13 +62,13 @@ const withoutCredentials = (given: string): string => {
 };
 
 /** A call as the API returns it. */
-const resourceOf = ({ call, accountSid, answeredBy }: MarkupCall): object => {
-  const { facts } = call;
+const resourceOf = ({ served, accountSid, answeredBy }: MarkupCall): object => {
+  const { facts } = served;
   const { initiated_at, answered_at, ended_at, from_number, to_number } = facts;
-  const uri = `/2010-04-01/Accounts/${accountSid}/Calls/${call.id}`;
+  const uri = `/2010-04-01/Accounts/${accountSid}/Calls/${served.id}`;
   const status = statusOf(facts, failures);
   return {
-    sid: call.id,
+    sid: served.id,
     date_created: rfc2822(initiated_at),
     date_updated: rfc2822(ended_at ?? answered_at ?? initiated_at),
     parent_call_sid: null,
@@ -110,9 +110,9 @@ const createCall: TwilioRoute = async (asked, parts) => {
     },
     outage: (status, detail) => new TwilioError(status, 20_000 + status, detail),
     start: () => {
-      const known = parts.start(fields, url.href, parts.accountSid);
+      const call = parts.start(fields, url.href, parts.accountSid);
       // As it was queued: by now the call may be further.
-      const resource = { ...resourceOf(known), status: "queued" };
+      const resource = { ...resourceOf(call), status: "queued" };
       const headers = { "Content-Type": contentType };
       return { status: 201, headers, text: JSON.stringify(resource) };
     },
@@ -127,22 +127,22 @@ const listCalls: TwilioRoute = async ({ url }, parts) =>
 
 const oneCall = (sid: string): TwilioRoute => {
   const findOrThrow = ({ find }: RecordingParts, path: string) => {
-    const known = find(sid);
-    if (known) return known;
+    const call = find(sid);
+    if (call) return call;
     throw notFound(path);
   };
   return byMethod(
     {
       POST: async ({ text, isUrl, url }, parts) => {
-        const known = findOrThrow(parts, url.pathname);
+        const call = findOrThrow(parts, url.pathname);
         const reader = new FormReader(new URLSearchParams(text), twilioForm, isUrl);
         const update = { status: reader.text("Status"), next: reader.next() };
-        updateCall(known, update, {
+        updateCall(call, update, {
           status: () => new TwilioError(400, 21218, "Status must be completed or canceled"),
           notAnswered: () =>
             new TwilioError(400, 21220, "Call is not in-progress. Cannot redirect."),
         });
-        return respond(200, resourceOf(known));
+        return respond(200, resourceOf(call));
       },
       GET: async ({ url }, parts) => respond(200, resourceOf(findOrThrow(parts, url.pathname))),
     },

@@ -1,8 +1,8 @@
-import { Account } from "../../../emulator/account.ts";
-import { hexUlid, idSource } from "../../../emulator/ids.ts";
-import type { MakeSide } from "../../../emulator/side.ts";
 import { fail } from "../../../lib/check.ts";
 import { hex } from "../../../lib/encoding.ts";
+import { Account } from "../../../server/account.ts";
+import { hexUlid, idSource } from "../../../server/ids.ts";
+import type { MakeSide } from "../../../server/side.ts";
 import { MarkupCalls } from "../../xml/server/side.ts";
 import { recordingSidOf, twilioCarrier } from "./carrier.ts";
 import { twilioRoutes } from "./rest.ts";
@@ -35,7 +35,7 @@ export const twilioSide: MakeSide = ({ settings, service, random }) => {
     responseTimeout: 15_000,
     recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
     routes: (parts) => twilioRoutes({ ...calls.restParts(parts, account), accountSid, carrier }),
-    messagesOf: (call) => calls.messagesOf(call),
-    follow: (call, parts) => calls.follow(call, parts),
+    messagesOf: (served) => calls.messagesOf(served),
+    follow: (served, parts) => calls.follow(served, parts),
   };
 };

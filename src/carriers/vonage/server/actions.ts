@@ -1,8 +1,7 @@
-import { iso } from "../../../emulator/history.ts";
-import { endlessLoops } from "../../../emulator/simulated-line.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
-import type { Instruction } from "../../../performer/instructions.ts";
+import { endlessLoops, type Instruction } from "../../../performer/instructions.ts";
 import type { Part } from "../../../performer/line.ts";
+import { iso } from "../../../server/history.ts";
 import { connect } from "./connect.ts";
 import {
   type ActionContext,
@@ -80,8 +79,8 @@ const notify: Translate = (action, context) => {
     type: "continue",
     step: beginning(context, action),
     next: () => {
-      const { conversation, call } = context.known;
-      const timestamp = iso(call.timeline.now());
+      const { conversation, served } = context.call;
+      const timestamp = iso(served.timeline.now());
       const fields = { payload, conversation_uuid: conversation, timestamp };
       return ask(context, targetOf(context, action), fields);
     },
@@ -90,22 +89,22 @@ const notify: Translate = (action, context) => {
 
 /** Begins to record, in the place of what was recorded before. */
 const beginRecording = (action: NccoAction, context: ActionContext): void => {
-  const { known, sign } = context;
-  const { call } = known;
+  const { call, sign } = context;
+  const { served } = call;
   const events = targetOf(context, action);
-  context.notify(endRecording(known, sign));
+  context.notify(endRecording(call, sign));
   const id = context.newUuid();
-  known.recordings.push(id);
-  known.recording = { id, from: call.talkTime, events };
-  call.recording.resume(call.talkTime);
+  call.recordings.push(id);
+  call.recording = { id, from: served.talkTime, events };
+  served.audio.resume(served.talkTime);
 };
 
 /** Ends the recording, unless the end of the call has ended it. */
-const stopRecording = ({ known, sign, notify: send }: ActionContext): void => {
-  const { call } = known;
-  if (call.isOver) return;
-  call.recording.pause(call.talkTime);
-  send(endRecording(known, sign));
+const stopRecording = ({ call, sign, notify: send }: ActionContext): void => {
+  const { served } = call;
+  if (served.isOver) return;
+  served.audio.pause(served.talkTime);
+  send(endRecording(call, sign));
 };
 
 const record: Translate = (action, context) => {
@@ -122,7 +121,7 @@ const record: Translate = (action, context) => {
   return {
     type: "record",
     step: beginning(context, action),
-    beeps: false,
+    beeps: action.beepStart === true,
     ...(isSynchronous && { rules }),
     begin: () => {
       beginRecording(action, context);

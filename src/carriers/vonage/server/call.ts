@@ -1,6 +1,6 @@
-import type { Call } from "../../../emulator/call.ts";
-import { type CallFacts, iso, type Reason } from "../../../emulator/history.ts";
-import type { Requester } from "../../../emulator/outgoing.ts";
+import type { Background, Line } from "../../../performer/line.ts";
+import type { ServedCall } from "../../../server/call.ts";
+import { type CallFacts, iso, type Reason } from "../../../server/history.ts";
 import type { CallFields, Next, Target } from "./fields.ts";
 
 /** A recording that an action began. */
@@ -11,15 +11,10 @@ interface NccoRecording {
   readonly events: Target | undefined;
 }
 
-/** Audio that the API plays to an answered call, beside its flow. */
-interface LiveAudio {
-  /** Ends it now. */
-  readonly stop: () => void;
-}
-
 /** A call on Vonage: the state that only this carrier has. */
 export interface VonageCall {
-  readonly call: Call;
+  /** The call, as each carrier has it. */
+  readonly served: ServedCall;
   readonly fields: CallFields;
   /** The id of the conversation, which other legs of the call share; a transfer leads into another one. */
   conversation: string;
@@ -31,10 +26,10 @@ export interface VonageCall {
   readonly recordings: string[];
   /** The recording that is running. */
   recording: NccoRecording | undefined;
-  /** Makes requests of the call; absent while it isn't answered. */
-  request: Requester | undefined;
+  /** Its line; absent until it is answered. */
+  line: Line | undefined;
   /** What the API plays beside the flow. */
-  live: LiveAudio | undefined;
+  live: Background | undefined;
   /** Makes the call continue with another NCCO; absent while it isn't answered. */
   transfer: ((next: Next) => void) | undefined;
 }
@@ -84,10 +79,10 @@ const endpointOf = (to: string): object =>
   /^sips?:/i.test(to) ? { type: "sip", uri: to } : { type: "phone", number: digitsOf(to) };
 
 /** The fields that name the call of a request. */
-export const subjectOf = ({ call, conversation }: VonageCall): Fields => ({
-  from: digitsOf(call.params.from_number),
-  to: digitsOf(call.params.to_number),
-  uuid: call.id,
+export const subjectOf = ({ served, conversation }: VonageCall): Fields => ({
+  from: digitsOf(served.params.from_number),
+  to: digitsOf(served.params.to_number),
+  uuid: served.id,
   conversation_uuid: conversation,
 });
 
@@ -102,9 +97,9 @@ export const endFields = (answeredAt: number | undefined, endedAt: number): Fiel
 });
 
 /** A call as the API returns it. */
-export const resourceOf = (known: VonageCall): object => {
-  const { call, conversation } = known;
-  const { facts, id } = call;
+export const resourceOf = (call: VonageCall): object => {
+  const { served, conversation } = call;
+  const { facts, id } = served;
   const { answered_at, ended_at, from_number, to_number } = facts;
   return {
     _links: { self: { href: `/v1/calls/${id}` } },

@@ -1,6 +1,6 @@
-import { isSocketAllowed } from "../../../emulator/outgoing.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
 import type { Instruction, Then } from "../../../performer/instructions.ts";
+import { isSocketAllowed } from "../../../server/outgoing.ts";
 import type { Fields } from "./call.ts";
 import {
   type ActionContext,
@@ -30,7 +30,7 @@ const legOf = (
   from: string,
   to: string,
 ): LegEvents => ({
-  leg: new ConnectedLeg(context.known, context.newUuid(), { from, to }),
+  leg: new ConnectedLeg(context.call, context.newUuid(), { from, to }),
   target: targetOf(context, action),
   isSynchronous: action.eventType === "synchronous" && action.eventUrl !== undefined,
 });
@@ -49,8 +49,8 @@ const sendFailure = async (
 
 /** Calls a telephone or a SIP address. */
 const dial = (action: NccoAction, context: ActionContext, to: string): Instruction<Next> => {
-  const { call } = context.known;
-  const { from = call.params.from_number.replace("+", "") } = action;
+  const { served } = context.call;
+  const { from = served.params.from_number.replace("+", "") } = action;
   if (!isText(from)) return fail(context, "connect.from", "must be a number");
   const events = legOf(action, context, from, to);
   const { leg, target } = events;
@@ -73,10 +73,10 @@ const dial = (action: NccoAction, context: ActionContext, to: string): Instructi
       }
       if (state === "completed") notify(leg.completedFields());
       // A leg that ends with its call decides nothing.
-      if (state === "failed" && call.isOver) notify(leg.failedFields(reason));
+      if (state === "failed" && served.isOver) notify(leg.failedFields(reason));
     },
     next: async ({ reason, talkTime }) => {
-      if (talkTime !== undefined || call.isOver) return "next";
+      if (talkTime !== undefined || served.isOver) return "next";
       const failed = leg.failedFields(reason);
       const then = failed ? await sendFailure(context, events, failed) : "next";
       if (reason !== "rejected") notify(leg.completedFields());
@@ -101,8 +101,8 @@ const connectSocket = (
   context: ActionContext,
   endpoint: Fields,
 ): Instruction<Next> => {
-  const { known, step, signal, sign } = context;
-  const { call } = known;
+  const { call, step, signal, sign } = context;
+  const { served } = call;
   const { uri, headers, authorization } = endpoint;
   const type = endpoint["content-type"] ?? "audio/l16;rate=16000";
   const sampleRate = Number(/^audio\/l16;\s*rate=(\d+)$/.exec(String(type))?.[1]);
@@ -112,8 +112,8 @@ const connectSocket = (
   }
   const field = "connect.endpoint.uri";
   if (!isText(uri) || !/^wss?:/i.test(uri)) return fail(context, field, "must be wss");
-  if (!isSocketAllowed(uri, call.reach)) return fail(context, field, "must be wss");
-  const events = legOf(action, context, call.params.from_number, uri);
+  if (!isSocketAllowed(uri, served.reach)) return fail(context, field, "must be wss");
+  const events = legOf(action, context, served.params.from_number, uri);
   const { leg, target } = events;
   const notify = (fields: Fields) => context.notify(leg.message(fields, { target, sign }));
   const id = context.newUuid();
@@ -138,11 +138,11 @@ const connectSocket = (
     next: async (error) => {
       let then: Then<Next> = "next";
       if (error) {
-        if (call.isOver) throw error;
+        if (served.isOver) throw error;
         then = await sendFailure(context, events, leg.fields("failed"));
         if (then === "next" && context.follower === undefined) throw error;
-        call.log({ type: "flow_error", step, field, message: error.message });
-      } else if (!call.isOver && !signal.aborted) {
+        served.log({ type: "flow_error", step, field, message: error.message });
+      } else if (!served.isOver && !signal.aborted) {
         // The application has closed it.
         then = await sendFailure(context, events, leg.fields("disconnected"));
       }

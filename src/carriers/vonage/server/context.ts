@@ -1,8 +1,8 @@
-import type { Message } from "../../../emulator/call.ts";
-import { isAllowed, type Requester } from "../../../emulator/outgoing.ts";
 import { isText } from "../../../lib/check.ts";
 import type { Instruction, Then } from "../../../performer/instructions.ts";
 import { type Beginning, FlowError } from "../../../performer/line.ts";
+import type { Message } from "../../../server/call.ts";
+import { isAllowed, type Requester } from "../../../server/outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
 import type { Next, Target } from "./fields.ts";
 import type { NccoAction } from "./ncco.ts";
@@ -11,7 +11,7 @@ import type { SignWebhook } from "./tokens.ts";
 
 /** What the actions of one NCCO share. */
 export interface ActionContext {
-  readonly known: VonageCall;
+  readonly call: VonageCall;
   /** Counts the NCCOs of the call from 1. */
   readonly step: number;
   /** Aborts when the call is over or continues elsewhere. */
@@ -41,7 +41,7 @@ export const fail = ({ step }: ActionContext, field: string, rule: string): neve
 
 /** The beginning of an action, in the history, with its fields as they came. */
 export const beginning = (
-  { step }: ActionContext,
+  { step }: Pick<ActionContext, "step">,
   { action: verb, text, ...fields }: NccoAction,
 ): Beginning => {
   const attributes = Object.fromEntries(
@@ -73,7 +73,7 @@ export const urlOf = (context: ActionContext, field: string, value: unknown): st
   const list: unknown[] = Array.isArray(value) ? value : [value];
   const [url] = list;
   if (list.length !== 1 || !isText(url)) return fail(context, field, "must be a list of one URL");
-  if (isAllowed(url, context.known.call.reach)) return url;
+  if (isAllowed(url, context.call.served.reach)) return url;
   return fail(
     context,
     field,
@@ -86,7 +86,7 @@ export const targetOf = (
   context: ActionContext,
   { action, eventUrl, eventMethod }: NccoAction,
 ): Target | undefined => {
-  if (eventUrl === undefined) return context.known.fields.events;
+  if (eventUrl === undefined) return context.call.fields.events;
   const url = urlOf(context, `${action}.eventUrl`, eventUrl);
   if (eventMethod !== undefined && eventMethod !== "GET" && eventMethod !== "POST") {
     return fail(context, `${action}.eventMethod`, "must be GET or POST");
@@ -96,12 +96,12 @@ export const targetOf = (
 
 /** Sends an event of an action whose response may replace the NCCO. */
 export const ask = async (
-  { known, request, sign, signal, step }: ActionContext,
+  { call, request, sign, signal, step }: ActionContext,
   target: Target | undefined,
   fields: Fields,
 ): Promise<Then<Next>> => {
   if (!target) return "next";
-  const parts = { known, request, sign, signal, step };
+  const parts = { call, request, sign, signal, step };
   const ncco = await askForNcco({ target, fields, isOptional: true }, parts);
   return ncco ? { request: { ncco } } : "next";
 };

@@ -1,5 +1,5 @@
-import { type IsAllowed, RestError } from "../../../emulator/rest.ts";
 import { fieldsOf, isRecord, isText } from "../../../lib/check.ts";
+import { type IsAllowed, RestError } from "../../../server/rest.ts";
 import { type NccoAction, readNcco } from "./ncco.ts";
 
 /** How a URL is requested: `POST` with JSON, or `GET` with the same in the query. */

@@ -1,7 +1,7 @@
-import type { Message } from "../../../emulator/call.ts";
-import type { FlowParts } from "../../../emulator/simulated-line.ts";
 import { FlowError } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
+import type { Message } from "../../../server/call.ts";
+import type { FlowParts } from "../../../server/side.ts";
 import { translate } from "./actions.ts";
 import { subjectOf, type VonageCall } from "./call.ts";
 import type { Next } from "./fields.ts";
@@ -26,33 +26,33 @@ const maxNccos = 50;
 const detectionDuration = 2_000;
 
 /** Finds out what answered, while the flow runs. */
-const detect = (known: VonageCall, side: FlowSide): void => {
-  const { call, fields } = known;
+const detect = (call: VonageCall, side: FlowSide): void => {
+  const { served, fields } = call;
   const { machineDetection } = fields;
   if (!machineDetection) return;
-  const { machine } = call;
+  const { machine } = served;
   const notify = (sub_state?: "beep_start" | "beep_timeout") => {
     const status = machine ? "machine" : "human";
-    side.notify(machineMessages(known, status, sub_state, side.sign));
+    side.notify(machineMessages(call, status, sub_state, side.sign));
   };
   const { behavior, beepTimeout } = machineDetection;
-  call.timeline.after(detectionDuration, () => {
+  served.timeline.after(detectionDuration, () => {
     notify();
     if (!machine || behavior === "continue") return;
-    known.endedBy = "platform";
-    call.transition("normal");
+    call.endedBy = "platform";
+    served.transition("normal");
   });
   if (!machine || beepTimeout === undefined) return;
   const isHeard = machine.beeps && machine.readyAt <= beepTimeout * 1_000;
   const at = isHeard ? Math.max(machine.readyAt, detectionDuration) : beepTimeout * 1_000;
-  call.timeline.after(at, () => notify(isHeard ? "beep_start" : "beep_timeout"));
+  served.timeline.after(at, () => notify(isHeard ? "beep_start" : "beep_timeout"));
 };
 
 /** The NCCO that follows: the one that is there, or the response to a request. */
 const nccoOf = async (
   next: Next,
   { step, signal }: DocumentContext,
-  known: VonageCall,
+  call: VonageCall,
   { request }: FlowParts,
   { sign }: FlowSide,
 ): Promise<readonly NccoAction[]> => {
@@ -60,58 +60,58 @@ const nccoOf = async (
     // The one that came with the request for the call is in no response.
     if (step === 1) {
       const document = shownNcco(JSON.stringify(next.ncco));
-      known.call.log({ type: "flow", step, url: "", ms: 0, ...document });
+      call.served.log({ type: "flow", step, url: "", ms: 0, ...document });
     }
     return next.ncco;
   }
   const fields = {
-    ...subjectOf(known),
+    ...subjectOf(call),
     endpoint_type: "phone",
     region_url: "https://api.nexmo.com",
   };
-  const parts = { known, request, sign, signal, step };
+  const parts = { call, request, sign, signal, step };
   return (await askForNcco({ target: next, fields, isOptional: false }, parts)) ?? [];
 };
 
 /** Follows the flow of an answered call. */
 export const followNcco = async (
-  known: VonageCall,
+  call: VonageCall,
   parts: FlowParts,
   side: FlowSide,
 ): Promise<void> => {
-  const { call, fields } = known;
+  const { served, fields } = call;
   let since = 0;
   let count = 0;
-  const performer = new Performer<Next>(parts.lineOf(call), {
+  const performer = new Performer<Next>(parts.line, {
     first: fields.first,
     load: async (next, context) => {
       const { step } = context;
-      if (call.talkTime > since) count = 0;
-      since = call.talkTime;
+      if (served.talkTime > since) count = 0;
+      since = served.talkTime;
       if (++count > maxNccos) {
         throw new FlowError(step, "The NCCO", `follows ${maxNccos} others that take no time`);
       }
-      const ncco = await nccoOf(next, context, known, parts, side);
-      return translate(ncco, { ...side, ...context, known, request: parts.request });
+      const ncco = await nccoOf(next, context, call, parts, side);
+      return translate(ncco, { ...side, ...context, call, request: parts.request });
     },
   });
-  call.recording.pause(0);
-  detect(known, side);
-  known.transfer = (next) => {
-    const from = known.conversation;
-    known.conversation = side.newConversation();
-    side.notify(transferMessages(known, from, known.conversation, side.sign));
+  served.audio.pause(0);
+  detect(call, side);
+  call.transfer = (next) => {
+    const from = call.conversation;
+    call.conversation = side.newConversation();
+    side.notify(transferMessages(call, from, call.conversation, side.sign));
     performer.redirect(next);
   };
   try {
     await performer.perform();
   } catch (error) {
-    if (error instanceof FlowError && !call.isOver) {
-      side.notify(errorMessages(known, error.message, side.sign));
+    if (error instanceof FlowError && !served.isOver) {
+      side.notify(errorMessages(call, error.message, side.sign));
     }
     throw error;
   } finally {
-    known.transfer = undefined;
-    if (!call.isOver) known.endedBy = "platform";
+    call.transfer = undefined;
+    if (!served.isOver) call.endedBy = "platform";
   }
 };

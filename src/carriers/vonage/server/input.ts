@@ -1,6 +1,6 @@
-import { iso } from "../../../emulator/history.ts";
 import { fieldsOf } from "../../../lib/check.ts";
 import type { InputRules, Taken } from "../../../performer/instructions.ts";
+import { iso } from "../../../server/history.ts";
 import { type Fields, subjectOf } from "./call.ts";
 import {
   type ActionContext,
@@ -79,12 +79,12 @@ export const input: Translate = (action, context) => {
     bargesIn: true,
     rules,
     next: (taken) => {
-      const { known, signal } = context;
+      const { call, signal } = context;
       if (signal.aborted) return "next";
-      const timestamp = iso(known.call.timeline.now());
+      const timestamp = iso(call.served.timeline.now());
       return ask(context, target, {
         ...fieldsOfInput(taken, rules),
-        ...subjectOf(known),
+        ...subjectOf(call),
         timestamp,
       });
     },

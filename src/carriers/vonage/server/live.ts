@@ -1,14 +1,9 @@
-import { addKeyTone, keyInterval } from "../../../emulator/callee.ts";
-import { type Asked, byMethod, jsonResponder, type Route } from "../../../emulator/rest.ts";
-import {
-  endlessLoops,
-  mediaDuration,
-  mediaHertz,
-  speechDuration,
-} from "../../../emulator/simulated-line.ts";
 import { fieldsOf, isText } from "../../../lib/check.ts";
-import { FlowError, type Played } from "../../../performer/line.ts";
+import { endlessLoops } from "../../../performer/instructions.ts";
+import { FlowError, type Line, type Part, type Played } from "../../../performer/line.ts";
+import { type Asked, byMethod, jsonResponder, type Route } from "../../../server/rest.ts";
 import type { VonageCall } from "./call.ts";
+import { beginning } from "./context.ts";
 import { VonageError } from "./fields.ts";
 import { contentType, jsonOf, notAllowed, refuseField } from "./problems.ts";
 
@@ -17,8 +12,9 @@ const respond = jsonResponder(contentType);
 const notAnswered = (): VonageError => new VonageError(400, "The call is not answered");
 
 /** @throws {VonageError} for a call that rings, or is over */
-const requireAnswered = ({ call }: VonageCall): void => {
-  if (call.state !== "answered") throw notAnswered();
+const lineOf = ({ served, line }: VonageCall): Line => {
+  if (served.state === "answered" && line) return line;
+  throw notAnswered();
 };
 
 const loopsIn = (loop: unknown): number => {
@@ -27,106 +23,88 @@ const loopsIn = (loop: unknown): number => {
   return refuseField("loop", "must be a whole number of 0 or more");
 };
 
-/** Plays a tone for some audio, in the place of what the API has played before. */
-const play = (
-  known: VonageCall,
-  kind: "talk" | "stream",
-  plays: Played,
-  duration: number,
-  fields: Readonly<Record<string, unknown>>,
-): Response => {
-  const { call } = known;
-  const { text, ...others } = fields;
-  known.live?.stop();
-  const from = call.talkTime;
-  const track = call.recording.media;
-  const tone = track.openTone(mediaHertz, from, from + duration);
-  known.live = {
-    stop: () => {
-      tone.to = Math.max(from, Math.min(tone.to, call.talkTime));
-      track.closeTone(tone);
-      known.live = undefined;
-    },
-  };
-  const attributes = Object.fromEntries(
-    Object.entries(others).map(([name, value]) => [
-      name,
-      isText(value) ? value : JSON.stringify(value),
-    ]),
-  );
-  // No document of the flow has it.
-  call.log({
-    type: "verb",
-    step: 0,
-    verb: kind,
-    attributes,
-    ...(isText(text) && { text }),
-    plays: [plays],
-    duration,
+/** What the API asks to be played. */
+interface LiveAudio {
+  readonly part: Part;
+  readonly plays: Played;
+  readonly times: number;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Plays something beside the flow, in the place of what the API has played before, and returns once it begins. */
+const play = async (
+  call: VonageCall,
+  action: "talk" | "stream",
+  { part, plays, times, fields }: LiveAudio,
+): Promise<void> => {
+  const line = lineOf(call);
+  const { promise: begun, resolve, reject } = Promise.withResolvers<void>();
+  const playing = line.beside(async (beside, signal) => {
+    try {
+      const sound = await beside.load(part, signal, times);
+      if (signal.aborted) throw notAnswered();
+      call.live?.stop();
+      call.live = playing;
+      // No document of the flow has it.
+      const { duration } = sound;
+      beside.begin(beginning({ step: 0 }, { ...fields, action }), { plays: [plays], duration });
+      resolve();
+      await sound.play(() => !signal.aborted);
+    } catch (error) {
+      reject(error instanceof FlowError ? new VonageError(400, error.message) : error);
+    }
   });
-  return started(known, kind === "talk" ? "Talk" : "Stream");
+  await begun;
 };
 
-const started = ({ call: { id: uuid } }: VonageCall, what: string): Response =>
+const started = ({ served: { id: uuid } }: VonageCall, what: string): Response =>
   respond(200, { message: `${what} started`, uuid });
 
 /** Speaks to the callee. */
-const talk = ({ text: body }: Asked, known: VonageCall): Response => {
+const talk = async ({ text: body }: Asked, call: VonageCall): Promise<Response> => {
   const fields = fieldsOf(jsonOf(body));
   const { text, loop } = fields;
   if (!isText(text) || text === "") return refuseField("text", "must be a text");
-  const spoken = text.replace(/<[^>]*>/g, "");
-  return play(known, "talk", { text: spoken }, loopsIn(loop) * speechDuration(spoken), fields);
+  const spoken = { text: text.replace(/<[^>]*>/g, "") };
+  const part = { type: "text", ...spoken } as const;
+  await play(call, "talk", { part, plays: spoken, times: loopsIn(loop), fields });
+  return started(call, "Talk");
 };
 
 /** Plays audio to the callee. */
-const stream = async ({ text, isUrl }: Asked, known: VonageCall): Promise<Response> => {
+const stream = async ({ text, isUrl }: Asked, call: VonageCall): Promise<Response> => {
   const fields = fieldsOf(jsonOf(text));
   const { stream_url, loop } = fields;
   const list: unknown[] = Array.isArray(stream_url) ? stream_url : [];
   const [url] = list;
   if (list.length !== 1 || !isText(url) || !isUrl(url)) {
-    return refuseField("stream_url", "must be a list of one https URL");
+    return refuseField("stream_url", "must be a list of one URL of http or https");
   }
-  const loops = loopsIn(loop);
-  const { call, request } = known;
-  if (!request) throw notAnswered();
-  const source = { step: 0, field: "stream_url", url };
-  try {
-    const once = await mediaDuration(call, source, call.over.signal, request);
-    requireAnswered(known);
-    return play(known, "stream", { media_url: url }, loops * once, fields);
-  } catch (error) {
-    if (error instanceof FlowError) throw new VonageError(400, error.message);
-    throw error;
-  }
+  const part = { type: "media", source: { step: 0, field: "stream_url", url } } as const;
+  await play(call, "stream", { part, plays: { media_url: url }, times: loopsIn(loop), fields });
+  return started(call, "Stream");
 };
 
 /** Presses keys, which the callee hears. */
-const dtmf = ({ text }: Asked, known: VonageCall): Response => {
+const dtmf = ({ text }: Asked, call: VonageCall): Response => {
   const { digits } = fieldsOf(jsonOf(text));
   if (!isText(digits) || !/^[\d*#p]{1,100}$/.test(digits)) {
     return refuseField("digits", "must be 1 to 100 of 0 to 9, *, # and p");
   }
-  const { call } = known;
-  const from = call.talkTime;
-  // A script gets them at once, as other audio may be in the way of the tones.
-  if (call.callee) call.callee.pressed(digits.replaceAll("p", ""));
-  else {
-    for (const [at, digit] of [...digits].entries()) {
-      if (digit !== "p") addKeyTone(call.recording.media, digit, from + at * keyInterval);
-    }
-  }
-  const plays = [{ keys: digits }];
-  call.log({ type: "verb", step: 0, verb: "dtmf", attributes: { digits }, plays });
-  return respond(200, { message: "DTMF sent", uuid: call.id });
+  const { served } = call;
+  served.sendKeys(digits);
+  lineOf(call).begin(beginning({ step: 0 }, { action: "dtmf", digits }), {
+    plays: [{ keys: digits }],
+  });
+  return respond(200, { message: "DTMF sent", uuid: served.id });
 };
 
 const stop =
   (what: string) =>
-  (known: VonageCall): Response => {
-    known.live?.stop();
-    return respond(200, { message: `${what} stopped`, uuid: known.call.id });
+  (call: VonageCall): Response => {
+    call.live?.stop();
+    call.live = undefined;
+    return respond(200, { message: `${what} stopped`, uuid: call.served.id });
   };
 
 /** The operations of a live call, by their last part of the path. */
@@ -134,9 +112,9 @@ export const liveRoutes = <Parts>(
   findOrThrow: (parts: Parts) => VonageCall,
 ): Readonly<Record<"talk" | "stream" | "dtmf", Route<Parts>>> => {
   const answered = (parts: Parts): VonageCall => {
-    const known = findOrThrow(parts);
-    requireAnswered(known);
-    return known;
+    const call = findOrThrow(parts);
+    lineOf(call);
+    return call;
   };
   return {
     talk: byMethod<Parts>(
@@ -173,13 +151,13 @@ const silencing = {
  *
  * @returns whether the action is one of those
  */
-export const silence = (known: VonageCall, action: unknown): boolean => {
+export const silence = (call: VonageCall, action: unknown): boolean => {
   const entry = Object.entries(silencing).find(([name]) => name === action)?.[1];
   if (!entry) return false;
-  requireAnswered(known);
-  const { call } = known;
+  const line = lineOf(call);
+  const { served } = call;
   const [side, isSilent] = entry;
-  call.recording.silence(side, isSilent, call.talkTime);
-  call.log({ type: "verb", step: 0, verb: String(action), attributes: {} });
+  served.audio.silence(side, isSilent, served.talkTime);
+  line.begin(beginning({ step: 0 }, { action: String(action) }));
   return true;
 };

@@ -1,6 +1,6 @@
-import type { FlowEntry } from "../../../emulator/history.ts";
 import { isRecord, isText, withoutThrowing } from "../../../lib/check.ts";
 import { FlowError } from "../../../performer/line.ts";
+import type { FlowEntry } from "../../../server/history.ts";
 
 /** One action of an NCCO. */
 export type NccoAction = Readonly<Record<string, unknown>> & { readonly action: string };
@@ -14,7 +14,7 @@ export const followed: Readonly<Record<string, readonly string[]>> = {
   stream: ["streamUrl", "loop", "bargeIn"],
   connect: ["endpoint", "from", "timeout", "limit", "eventType", "eventUrl", "eventMethod"],
   conversation: ["name", "record", "eventUrl", "eventMethod"],
-  record: ["endOnSilence", "endOnKey", "timeOut", "eventUrl", "eventMethod"],
+  record: ["endOnSilence", "endOnKey", "timeOut", "beepStart", "eventUrl", "eventMethod"],
   input: ["type", "dtmf", "speech", "eventUrl", "eventMethod"],
   notify: ["payload", "eventUrl", "eventMethod"],
   wait: ["timeout"],

@@ -1,5 +1,5 @@
-import type { Message } from "../../../emulator/call.ts";
-import { iso, type Reason } from "../../../emulator/history.ts";
+import type { Message } from "../../../server/call.ts";
+import { iso, type Reason } from "../../../server/history.ts";
 import {
   digitsOf,
   endFields,
@@ -29,26 +29,26 @@ const eventOf = (
 ): readonly Message[] => (target ? [eventMessage(target, id, event, fields, sign)] : []);
 
 /** The events of a call's current state: one, and after a failed call `completed` too. */
-const stateEvents = (known: VonageCall, sign: SignWebhook): readonly Message[] => {
-  const { call, fields } = known;
-  const { facts } = call;
-  const now = call.timeline.now();
+const stateEvents = (call: VonageCall, sign: SignWebhook): readonly Message[] => {
+  const { served, fields } = call;
+  const { facts } = served;
+  const now = served.timeline.now();
   const eventsFor = (status: string, more: Fields = {}) => {
     const body = {
-      ...subjectOf(known),
+      ...subjectOf(call),
       status,
       direction: "outbound",
       timestamp: iso(now),
       ...more,
     };
-    return eventOf(`${call.id}.${status}`, status, body, { target: fields.events, sign });
+    return eventOf(`${served.id}.${status}`, status, body, { target: fields.events, sign });
   };
   const ended = endFields(facts.answered_at, now);
-  const ending = call.state === "failed" ? endingOf(facts.reason) : undefined;
+  const ending = served.state === "failed" ? endingOf(facts.reason) : undefined;
   if (!ending) {
-    const isOver = call.state === "completed";
+    const isOver = served.state === "completed";
     const isLimit = facts.reason === "max_duration";
-    const disconnected_by = isLimit ? "platform" : known.endedBy;
+    const disconnected_by = isLimit ? "platform" : call.endedBy;
     return eventsFor(statusOf(facts), isOver ? { ...ended, disconnected_by } : {});
   }
   const { status, detail, isCompleted } = ending;
@@ -59,15 +59,15 @@ const stateEvents = (known: VonageCall, sign: SignWebhook): readonly Message[] =
 };
 
 /** Ends the running recording. Returns the event of it. */
-export const endRecording = (known: VonageCall, sign: SignWebhook): readonly Message[] => {
-  const { call, conversation, recording, origin } = known;
+export const endRecording = (call: VonageCall, sign: SignWebhook): readonly Message[] => {
+  const { served, conversation, recording, origin } = call;
   if (!recording) return [];
-  known.recording = undefined;
+  call.recording = undefined;
   const { id, from, events } = recording;
-  const to = call.talkTime;
-  const { answered_at = 0 } = call.facts;
+  const to = served.talkTime;
+  const { answered_at = 0 } = served.facts;
   const url = recordingUrlOf(origin, id);
-  call.log({ type: "recording", url, seconds: (to - from) / 1000 });
+  served.log({ type: "recording", url, seconds: (to - from) / 1000 });
   const body: Fields = {
     start_time: iso(answered_at + from),
     end_time: iso(answered_at + to),
@@ -76,40 +76,40 @@ export const endRecording = (known: VonageCall, sign: SignWebhook): readonly Mes
     // One channel of 16 bits at 8 kHz, from the answer on.
     size: 44 + Math.round(to * 16),
     conversation_uuid: conversation,
-    timestamp: iso(call.timeline.now()),
+    timestamp: iso(served.timeline.now()),
   };
   return eventOf(id, "record", body, { target: events, sign });
 };
 
 /** The notifications that are due when the state of a call has changed. */
-export const messagesOf = (known: VonageCall, sign: SignWebhook): readonly Message[] => [
-  ...stateEvents(known, sign),
-  ...(known.call.isOver ? endRecording(known, sign) : []),
+export const messagesOf = (call: VonageCall, sign: SignWebhook): readonly Message[] => [
+  ...stateEvents(call, sign),
+  ...(call.served.isOver ? endRecording(call, sign) : []),
 ];
 
 /** The event of what answered. */
 export const machineMessages = (
-  known: VonageCall,
+  call: VonageCall,
   status: "human" | "machine",
   sub_state: "beep_start" | "beep_timeout" | undefined,
   sign: SignWebhook,
 ): readonly Message[] => {
-  const { call, fields } = known;
-  const { uuid, ...subject } = subjectOf(known);
+  const { served, fields } = call;
+  const { uuid, ...subject } = subjectOf(call);
   const body: Fields = {
     ...subject,
     call_uuid: uuid,
     status,
     ...(sub_state && { sub_state }),
-    timestamp: iso(call.timeline.now()),
+    timestamp: iso(served.timeline.now()),
   };
-  const id = [call.id, status, sub_state].filter(Boolean).join(".");
+  const id = [served.id, status, sub_state].filter(Boolean).join(".");
   return eventOf(id, status, body, { target: fields.events, sign });
 };
 
 /** The event of a transfer, which leads a call into another conversation. */
 export const transferMessages = (
-  { call, fields }: VonageCall,
+  { served, fields }: VonageCall,
   from: string,
   to: string,
   sign: SignWebhook,
@@ -117,47 +117,47 @@ export const transferMessages = (
   const body: Fields = {
     conversation_uuid_from: from,
     conversation_uuid_to: to,
-    uuid: call.id,
+    uuid: served.id,
     type: "transfer",
-    timestamp: iso(call.timeline.now()),
+    timestamp: iso(served.timeline.now()),
   };
-  return eventOf(`${call.id}.transfer.${to}`, "transfer", body, { target: fields.events, sign });
+  return eventOf(`${served.id}.transfer.${to}`, "transfer", body, { target: fields.events, sign });
 };
 
 /** The event of an NCCO that can't be followed. */
 export const errorMessages = (
-  known: VonageCall,
+  call: VonageCall,
   reason: string,
   sign: SignWebhook,
 ): readonly Message[] => {
-  const { call, conversation, fields } = known;
+  const { served, conversation, fields } = call;
   const body: Fields = {
     reason,
     conversation_uuid: conversation,
-    timestamp: iso(call.timeline.now()),
+    timestamp: iso(served.timeline.now()),
   };
-  return eventOf(`${call.id}.error`, "error", body, { target: fields.events, sign });
+  return eventOf(`${served.id}.error`, "error", body, { target: fields.events, sign });
 };
 
 /** A leg that an action adds to a call. */
 export class ConnectedLeg {
-  readonly #known: VonageCall;
+  readonly #call: VonageCall;
   readonly #id: string;
   readonly #ends: { readonly from: string; readonly to: string };
   readonly #conversation: string;
   #answeredAt: number | undefined;
 
   /** @param ends - who calls whom: E.164, or a URI */
-  constructor(known: VonageCall, id: string, ends: { readonly from: string; readonly to: string }) {
-    this.#known = known;
+  constructor(call: VonageCall, id: string, ends: { readonly from: string; readonly to: string }) {
+    this.#call = call;
     this.#id = id;
     this.#ends = ends;
-    this.#conversation = known.conversation;
+    this.#conversation = call.conversation;
   }
 
   /** The fields of an event of the leg. */
   fields(status: string, more: Fields = {}): Fields {
-    const { call } = this.#known;
+    const { served } = this.#call;
     const { from, to } = this.#ends;
     return {
       from: digitsOf(from),
@@ -166,13 +166,13 @@ export class ConnectedLeg {
       conversation_uuid: this.#conversation,
       status,
       direction: "outbound",
-      timestamp: iso(call.timeline.now()),
+      timestamp: iso(served.timeline.now()),
       ...more,
     };
   }
 
   answered(): void {
-    this.#answeredAt = this.#known.call.timeline.now();
+    this.#answeredAt = this.#call.served.timeline.now();
   }
 
   /** The fields of the event by which a leg failed; `undefined` for one that was answered. */
@@ -183,7 +183,7 @@ export class ConnectedLeg {
 
   /** The fields of its last event. */
   completedFields(): Fields {
-    return this.fields("completed", endFields(this.#answeredAt, this.#known.call.timeline.now()));
+    return this.fields("completed", endFields(this.#answeredAt, this.#call.served.timeline.now()));
   }
 
   /** An event as a notification. */

@@ -1,7 +1,7 @@
-import type { Call, Delivery, Message } from "../../../emulator/call.ts";
-import { type Requester, statusIn } from "../../../emulator/outgoing.ts";
 import { withoutThrowing } from "../../../lib/check.ts";
 import { FlowError } from "../../../performer/line.ts";
+import type { Delivery, Message, ServedCall } from "../../../server/call.ts";
+import { type Requester, statusIn } from "../../../server/outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
 import type { Target } from "./fields.ts";
 import { type NccoAction, parseNcco, shownNcco } from "./ncco.ts";
@@ -69,7 +69,7 @@ export const eventMessage = (
 
 /** What requests for an NCCO need. */
 export interface RequestParts {
-  readonly known: VonageCall;
+  readonly call: VonageCall;
   readonly request: Requester;
   readonly sign: SignWebhook;
   readonly signal: AbortSignal;
@@ -93,12 +93,12 @@ const shownFields = (fields: Fields): Readonly<Record<string, string>> =>
 const send = async (
   sent: SentRequest,
   { method }: Target,
-  call: Call,
+  served: ServedCall,
   { request, signal }: RequestParts,
 ) => {
   const init = method === "GET" ? {} : { method, body: sent.body };
-  const rules = { limit: maxNcco, redirects: "origin", reach: call.reach, signal } as const;
-  call.warnOfPlain(sent.url);
+  const rules = { limit: maxNcco, redirects: "origin", reach: served.reach, signal } as const;
+  served.warnOfPlain(sent.url);
   for (let attempts = 1; ; attempts++) {
     const result = await request(sent.url, { ...init, headers: sent.headers() }, rules);
     const { response, error, timedOut } = result;
@@ -118,12 +118,12 @@ export const askForNcco = async (
   { target, fields, isOptional }: Asked,
   parts: RequestParts,
 ): Promise<readonly NccoAction[] | undefined> => {
-  const { call } = parts.known;
+  const { served } = parts.call;
   const { step, signal } = parts;
   const sent = requestOf(target, fields, parts.sign);
-  const { ms, response, body, error } = await send(sent, target, call, parts);
+  const { ms, response, body, error } = await send(sent, target, served, parts);
   const text = body && new TextDecoder().decode(body.bytes);
-  call.log({
+  served.log({
     type: "flow",
     step,
     url: sent.url,

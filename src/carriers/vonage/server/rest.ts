@@ -1,7 +1,8 @@
 import { Hono } from "hono/tiny";
-import type { Account } from "../../../emulator/account.ts";
-import type { ApiParts, ApiRoutes } from "../../../emulator/api.ts";
-import { downloadOf } from "../../../emulator/recording/download.ts";
+import { fieldsOf, isText } from "../../../lib/check.ts";
+import type { Account } from "../../../server/account.ts";
+import { type ApiParts, type ApiRoutes, recordingOf } from "../../../server/api.ts";
+import { hangUp } from "../../../server/call.ts";
 import {
   type Asked,
   byMethod,
@@ -11,8 +12,7 @@ import {
   placeCall,
   type Route,
   restServer,
-} from "../../../emulator/rest.ts";
-import { fieldsOf, isText } from "../../../lib/check.ts";
+} from "../../../server/rest.ts";
 import { resourceOf, statusOf, type VonageCall } from "./call.ts";
 import { type CallFields, type Next, parseCall, VonageError } from "./fields.ts";
 import { liveRoutes, silence } from "./live.ts";
@@ -49,10 +49,10 @@ const createCall: VonageRoute = async (asked, parts) => {
     },
     outage: (status, detail) => new VonageError(status, detail),
     start: () => {
-      const { call, conversation } = parts.start(fields, url.href);
+      const { served, conversation } = parts.start(fields, url.href);
       // As it was accepted: by now the call may be further.
       const body = {
-        uuid: call.id,
+        uuid: served.id,
         status: "started",
         direction: "outbound",
         conversation_uuid: conversation,
@@ -96,11 +96,11 @@ const listCalls: VonageRoute = async ({ url }, { allCalls, find }) => {
   const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
   const found = allCalls().flatMap(({ id }) => find(id) ?? []);
   const matching = found.filter(
-    ({ call, conversation }) =>
-      wanted("status", statusOf(call.facts)) &&
+    ({ served, conversation }) =>
+      wanted("status", statusOf(served.facts)) &&
       wanted("conversation_uuid", conversation) &&
-      call.facts.initiated_at >= from &&
-      call.facts.initiated_at <= to,
+      served.facts.initiated_at >= from &&
+      served.facts.initiated_at <= to,
   );
   const order = query.get("order") ?? "asc";
   if (order !== "asc" && order !== "desc") return refuseField("order", "must be asc or desc");
@@ -129,22 +129,22 @@ const destinationOf = (destination: unknown, isUrl: IsAllowed): Next => {
   return refuseField("destination", rule);
 };
 
-const updateCall = ({ text, isUrl }: Asked, known: VonageCall): Response => {
+const updateCall = ({ text, isUrl }: Asked, call: VonageCall): Response => {
   const { action, destination } = fieldsOf(jsonOf(text));
-  const { call } = known;
+  const { served } = call;
   if (action === "hangup") {
-    if (call.isOver) throw new VonageError(400, "The call is over");
-    known.endedBy = "platform";
-    if (!call.transition("normal")) call.transition("canceled");
+    if (served.isOver) throw new VonageError(400, "The call is over");
+    call.endedBy = "platform";
+    hangUp(served);
     return new Response(null, { status: 204 });
   }
   if (action === "transfer") {
     const next = destinationOf(destination, isUrl);
-    if (!known.transfer) throw new VonageError(400, "The call is not answered");
-    known.transfer(next);
+    if (!call.transfer) throw new VonageError(400, "The call is not answered");
+    call.transfer(next);
     return new Response(null, { status: 204 });
   }
-  if (silence(known, action)) return new Response(null, { status: 204 });
+  if (silence(call, action)) return new Response(null, { status: 204 });
   const rule = "must be hangup, transfer, mute, unmute, earmuff or unearmuff";
   return refuseField("action", rule);
 };
@@ -153,8 +153,8 @@ const calls = byMethod({ POST: createCall, GET: listCalls }, notAllowed);
 
 /** @throws {VonageError} when there is no such call */
 const callIn = ({ find }: RestParts, uuid: string): VonageCall => {
-  const known = find(uuid);
-  if (known) return known;
+  const call = find(uuid);
+  if (call) return call;
   throw notFound();
 };
 
@@ -171,12 +171,10 @@ const oneCall = (uuid: string): VonageRoute =>
 const file = (id: string): VonageRoute =>
   byMethod<RestParts>(
     {
-      GET: async ({ request, url }, { findRecorded }) => {
-        const known = findRecorded(id);
-        if (!known?.call.isOver) throw notFound();
-        const { recording, talkTime } = known.call;
-        const channels = url.searchParams.get("channels") === "2" ? 2 : 1;
-        return downloadOf(recording, { to: talkTime }, request.headers.get("Range"), channels);
+      GET: async ({ request }, { findRecorded }) => {
+        const call = findRecorded(id);
+        if (!call?.served.isOver) throw notFound();
+        return recordingOf(call.served, request);
       },
     },
     notAllowed,

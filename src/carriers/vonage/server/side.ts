@@ -1,9 +1,9 @@
-import { Account, randomText } from "../../../emulator/account.ts";
-import type { Call } from "../../../emulator/call.ts";
-import { hexUlid, idSource, uuidOf } from "../../../emulator/ids.ts";
-import type { MakeSide } from "../../../emulator/side.ts";
 import { fail } from "../../../lib/check.ts";
 import { isPrivateKey } from "../../../lib/pem.ts";
+import { Account, randomText } from "../../../server/account.ts";
+import type { ServedCall } from "../../../server/call.ts";
+import { hexUlid, idSource, uuidOf } from "../../../server/ids.ts";
+import type { MakeSide } from "../../../server/side.ts";
 import type { VonageCall } from "./call.ts";
 import type { CallFields } from "./fields.ts";
 import { followNcco } from "./flow.ts";
@@ -36,9 +36,9 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
   const newId = idSource(random, seed !== undefined, hexUlid);
   const newUuidAt = (time: number) => uuidOf(newId(time));
   const sign = webhookSigner(webhookSecret, applicationId);
-  const newConversation = ({ timeline }: Call) => `CON-${newUuidAt(timeline.now())}`;
-  const knownCalls = new WeakMap<Call, VonageCall>();
-  const knownOf = (call: Call | undefined) => call && knownCalls.get(call);
+  const newConversation = ({ timeline }: ServedCall) => `CON-${newUuidAt(timeline.now())}`;
+  const calls = new WeakMap<ServedCall, VonageCall>();
+  const callOf = (served: ServedCall | undefined) => served && calls.get(served);
   return {
     account,
     accountId: applicationId,
@@ -47,7 +47,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
     responseTimeout: 5_000,
     recordingUrl: (origin, id) => `${origin}/v1/files/${id}`,
     routes: (parts) => {
-      const find = (uuid: string) => knownOf(parts.findCall(uuid));
+      const find = (uuid: string) => callOf(parts.findCall(uuid));
       return vonageRoutes({
         ...parts,
         account,
@@ -57,7 +57,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
         findRecorded: (id) =>
           parts
             .allCalls()
-            .flatMap((call) => knownOf(call) ?? [])
+            .flatMap((served) => callOf(served) ?? [])
             .find(({ recordings }) => recordings.includes(id)),
         start: (fields, url) =>
           parts.accept({
@@ -67,38 +67,38 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
               maxDuration: fields.lengthTimer * 1_000,
             },
             url,
-            prepare: (call) => {
-              const known: VonageCall = {
-                call,
+            prepare: (served) => {
+              const call: VonageCall = {
+                served,
                 fields,
-                conversation: newConversation(call),
+                conversation: newConversation(served),
                 origin: new URL(url).origin,
                 endedBy: "user",
                 recordings: [],
                 recording: undefined,
-                request: undefined,
+                line: undefined,
                 live: undefined,
                 transfer: undefined,
               };
-              knownCalls.set(call, known);
-              return known;
+              calls.set(served, call);
+              return call;
             },
           }),
       });
     },
-    messagesOf: (call) => {
-      const known = knownOf(call);
-      return known ? messagesOf(known, sign) : [];
+    messagesOf: (served) => {
+      const call = callOf(served);
+      return call ? messagesOf(call, sign) : [];
     },
-    follow: async (call, parts) => {
-      const known = knownOf(call);
-      if (!known) return;
-      known.request = parts.request;
-      await followNcco(known, parts, {
+    follow: async (served, parts) => {
+      const call = callOf(served);
+      if (!call) return;
+      call.line = parts.line;
+      await followNcco(call, parts, {
         sign,
-        newUuid: () => newUuidAt(call.timeline.now()),
-        newConversation: () => newConversation(call),
-        notify: (messages) => parts.notify(call, messages),
+        newUuid: () => newUuidAt(served.timeline.now()),
+        newConversation: () => newConversation(served),
+        notify: parts.notify,
       });
     },
   };

@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { hmacSha256 } from "../../../emulator/account.ts";
 import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
 import { base64url, decoded, hex, utf8 } from "../../../lib/encoding.ts";
+import { hmacSha256 } from "../../../server/account.ts";
 import { publicKeyOf } from "./keys.ts";
 
 /** A JWT in the header of credentials: header and claims, and the signature. */

@@ -1,5 +1,5 @@
-import { bytesOf } from "../../../emulator/recording/track.ts";
 import { isRecord, isText } from "../../../lib/check.ts";
+import { bytesOf } from "../../../lib/encoding.ts";
 import {
   type Effect,
   enqueue,
@@ -7,6 +7,7 @@ import {
   ProtocolViolation,
   type SocketCodec,
 } from "../../../performer/media-socket.ts";
+import { Answers, objectOf } from "../../../server/media-messages.ts";
 import type { Fields } from "./call.ts";
 
 /** Milliseconds of audio in one message. */
@@ -26,24 +27,6 @@ interface Socket {
   readonly headers: Fields;
 }
 
-/** A `notify` of the application: it comes back once all audio before it was played. */
-interface Notify {
-  readonly payload: unknown;
-  /** The sample at which that is. */
-  readonly due: number;
-}
-
-const parse = (text: string): Readonly<Record<string, unknown>> => {
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    throw new TypeError("must be JSON, or audio in a binary message");
-  }
-  if (isRecord(message)) return message;
-  throw new TypeError("must be an object");
-};
-
 /** The bytes of a binary message; `undefined` for text. */
 const bytesIn = (data: unknown): Uint8Array | undefined => {
   if (data instanceof ArrayBuffer) return new Uint8Array(data);
@@ -53,11 +36,7 @@ const bytesIn = (data: unknown): Uint8Array | undefined => {
 /** The messages of Vonage's WebSockets: binary audio of 16 bits, and JSON. */
 export const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec => {
   const frameBytes = (2 * sampleRate * frameDuration) / 1000;
-  let notifies: readonly Notify[] = [];
-  /** Messages that are sent at once. */
-  let waiting: readonly string[] = [];
-  /** The sample at which all queued audio is played. */
-  let end = 0;
+  const answers = new Answers<object>();
   const json = (event: string, fields: Fields = {}): string =>
     JSON.stringify({ event: `websocket:${event}`, ...fields });
 
@@ -69,7 +48,7 @@ export const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec
     }
     const samples = new Int16Array(new Uint8Array(bytes).buffer);
     const effect = enqueue(playout, samples, undefined, now);
-    end = Math.max(end, now) + samples.length;
+    answers.queued(samples.length, now);
     return effect;
   };
 
@@ -91,30 +70,23 @@ export const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec
       const bytes = bytesIn(data);
       if (bytes) return applyAudio(bytes, playout, now);
       if (!isText(data)) throw new TypeError("must be text or binary");
-      const { action, payload } = parse(data);
+      const { action, payload } = objectOf(data, "must be JSON, or audio in a binary message");
       if (!isText(action)) throw new TypeError("action must be a string");
       if (action === "clear") {
-        end = now;
         // The notifications of the audio are dropped with it.
-        notifies = [];
-        waiting = [...waiting, json("cleared")];
+        answers.cleared(now, false);
+        answers.add(() => json("cleared"));
         return { type: "clear", samples: playout.clear(now) };
       }
       if (action !== "notify") return { type: "ignored", name: action };
       if (!isRecord(payload)) throw new TypeError("payload must be an object");
-      notifies = [...notifies, { payload, due: Math.max(end, now) }];
+      answers.mark(payload, now);
       return { type: "queued" };
     },
-    due: (now) => {
-      const first = waiting;
-      waiting = [];
-      const played = notifies.filter(({ due }) => due <= now);
-      notifies = notifies.slice(played.length);
-      return [...first, ...played.map(({ payload }) => json("notify", { payload }))];
-    },
-    nextDue: () => (waiting.length > 0 ? 0 : notifies[0]?.due),
+    due: (now) => answers.take(now, (payload) => json("notify", { payload })),
+    nextDue: () => answers.nextDue,
     press: (digit) => {
-      waiting = [...waiting, json("dtmf", { digit, duration: digitDuration })];
+      answers.add(() => json("dtmf", { digit, duration: digitDuration }));
     },
   };
 };

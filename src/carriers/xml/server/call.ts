@@ -1,11 +1,12 @@
-import type { Call, Message } from "../../../emulator/call.ts";
-import type { CallFacts, Reason } from "../../../emulator/history.ts";
+import type { Message, ServedCall } from "../../../server/call.ts";
+import type { CallFacts, Reason } from "../../../server/history.ts";
 import type { CallFields, Next } from "./fields.ts";
 import type { CallRecording } from "./recordings.ts";
 
 /** A call on a carrier with markup: the state that other carriers do not have. */
 export interface MarkupCall {
-  readonly call: Call;
+  /** The call, as each carrier has it. */
+  readonly served: ServedCall;
   /** The account in requests about the call. */
   readonly accountSid: string;
   readonly fields: CallFields;

@@ -35,17 +35,17 @@ class Conference {
   #count = 0;
 
   constructor(noun: MarkupElement, context: VerbContext) {
-    const { carrier, known } = context;
+    const { carrier, call } = context;
     this.#noun = noun;
     this.#context = context;
-    this.#sid = carrier.newSid("conference", known.call.timeline.now());
+    this.#sid = carrier.newSid("conference", call.served.timeline.now());
     this.#wanted = (attributeOf(noun, "statusCallbackEvent", context) ?? "").split(/[\s,]+/);
   }
 
   /** Notifies of an event, if it is wanted. */
   report(event: keyof typeof events, more: Fields = {}): void {
-    const { known, carrier, notify } = this.#context;
-    const { call, accountSid } = known;
+    const { call, carrier, notify } = this.#context;
+    const { served, accountSid } = call;
     const given = attributeOf(this.#noun, "statusCallback", this.#context);
     const SequenceNumber = String(++this.#count);
     if (!given || !this.#wanted.includes(events[event])) return;
@@ -57,7 +57,7 @@ class Conference {
       FriendlyName: this.#noun.text,
       SequenceNumber,
       StatusCallbackEvent: event,
-      Timestamp: carrier.timestamp(call.timeline.now()),
+      Timestamp: carrier.timestamp(served.timeline.now()),
       ...more,
     };
     const id = `${this.#sid}-${SequenceNumber}`;
@@ -89,12 +89,12 @@ export const joinConference = (
   noun: MarkupElement,
   context: VerbContext,
 ): Instruction<Request> => {
-  const { known, carrier } = context;
-  const { call } = known;
+  const { call, carrier } = context;
+  const { served } = call;
   if (!noun.text) return fail(context, "Dial.Conference", "has no name", "nobody");
   const conference = new Conference(noun, context);
-  const callee = conference.participant(call.id, true);
-  const otherSid = carrier.newSid("call", call.timeline.now());
+  const callee = conference.participant(served.id, true);
+  const otherSid = carrier.newSid("call", served.timeline.now());
   const other = conference.participant(otherSid, false);
   const isAlone = numberOf(noun, "maxParticipants", context, 250) === 1;
   return {
@@ -110,14 +110,14 @@ export const joinConference = (
       conference.report("conference-start");
     },
     next: () => {
-      const [first, last] = call.isOver || isAlone ? [callee, other] : [other, callee];
+      const [first, last] = served.isOver || isAlone ? [callee, other] : [other, callee];
       const left = { ReasonParticipantLeft: "participant_hung_up" };
       conference.report("participant-leave", { ...first, ...left });
       if (!isAlone) conference.report("participant-leave", { ...last, ...left });
       conference.report("conference-end", {
         CallSidEndingConference: first.CallSid ?? "",
         ReasonConferenceEnded:
-          isAlone || call.isOver
+          isAlone || served.isOver
             ? "last-participant-left"
             : "participant-with-end-conference-on-exit-left",
       });

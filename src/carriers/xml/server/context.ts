@@ -1,8 +1,8 @@
-import type { Message } from "../../../emulator/call.ts";
-import { isAllowed } from "../../../emulator/outgoing.ts";
 import type { Following, Instruction } from "../../../performer/instructions.ts";
 import { type Beginning, FlowError } from "../../../performer/line.ts";
 import type { SocketCodec } from "../../../performer/media-socket.ts";
+import type { Message } from "../../../server/call.ts";
+import { isAllowed } from "../../../server/outgoing.ts";
 import type { Failures, MarkupCall } from "./call.ts";
 import type { MarkupElement } from "./document.ts";
 import type { Next } from "./fields.ts";
@@ -58,7 +58,7 @@ export interface VerbCarrier extends NotificationCarrier {
   readonly requestsOwnUrl: boolean;
   readonly recordDefaults: RecordDefaults;
   /** The fields of every request about a call. */
-  readonly callFields: (known: MarkupCall) => Fields;
+  readonly callFields: (call: MarkupCall) => Fields;
   /** How long it is silent until speech has ended by default, in milliseconds, by the `timeout` of its `Gather`. */
   readonly silenceAfterSpeech: (timeout: number) => number;
   /** The fields of a `Gather` that has ended with keys. */
@@ -76,12 +76,12 @@ export interface VerbCarrier extends NotificationCarrier {
     attributes: MarkupElement["attributes"],
     verb: "Connect" | "Start",
   ) => StreamPlan | AttributeProblem;
-  readonly openStream: (known: MarkupCall, stream: OpenedStream) => SocketCodec;
+  readonly openStream: (call: MarkupCall, stream: OpenedStream) => SocketCodec;
 }
 
 /** What the verbs of one document share. */
 export interface VerbContext {
-  readonly known: MarkupCall;
+  readonly call: MarkupCall;
   readonly carrier: VerbCarrier;
   /** Counts the documents of the call from 1. */
   readonly step: number;
@@ -202,7 +202,7 @@ export const methodOf = (text: string | undefined): Method =>
 
 /** A URL of a document, which may be relative. */
 export const resolve = (context: VerbContext, field: string, given: string): string => {
-  const { url, known, carrier } = context;
+  const { url, call, carrier } = context;
   let resolved: URL;
   try {
     resolved = new URL(given, url || undefined);
@@ -215,7 +215,7 @@ export const resolve = (context: VerbContext, field: string, given: string): str
   }
   const bare = new URL(resolved);
   bare.username = bare.password = bare.hash = "";
-  if (isAllowed(bare.href, known.call.reach, maxUrl)) return resolved.href;
+  if (isAllowed(bare.href, call.served.reach, maxUrl)) return resolved.href;
   return fail(
     context,
     field,

@@ -1,6 +1,5 @@
-import type { Message } from "../../../emulator/call.ts";
-import { scenarioOf } from "../../../emulator/scenarios.ts";
 import type { Reason } from "../../../performer/line.ts";
+import type { Message } from "../../../server/call.ts";
 import { joinConference } from "./conference.ts";
 import {
   actionOf,
@@ -34,12 +33,9 @@ const addresses: Readonly<Record<string, (noun: MarkupElement) => string>> = {
   },
 };
 
-const answers = (to: string): boolean => scenarioOf(to).outcome.outcome === "answer";
-
-/** Whom a Dial calls: the noun that is reached, or the text. */
-const dialled = (element: MarkupElement, context: VerbContext): string => {
-  const [first] = element.children;
-  if (!first) return bare(element.text);
+/** Whom a Dial calls: its nouns, or the text. */
+const dialled = (element: MarkupElement, context: VerbContext): readonly string[] => {
+  if (element.children.length === 0) return [bare(element.text)].filter(Boolean);
   // The carriers call all of them at once, and the first to answer is connected.
   const numbers = element.children.map((noun) => {
     const isKnown =
@@ -47,7 +43,7 @@ const dialled = (element: MarkupElement, context: VerbContext): string => {
     const addressOf = isKnown ? addresses[noun.name] : undefined;
     return addressOf ? addressOf(noun) : notEmulated(context, `Dial.${noun.name}`);
   });
-  return numbers.find((to) => to !== "" && answers(to)) ?? numbers[0] ?? "";
+  return numbers.filter(Boolean);
 };
 
 /** The recording of a conversation, where a Dial wants one. */
@@ -71,9 +67,9 @@ class DialRecording {
   onState(state: string): void {
     const begins = this.#wanted.startsWith("record-from-ringing") ? "ringing" : "answered";
     if (!this.isWanted || state !== begins) return;
-    const { known, carrier } = this.#context;
+    const { call, carrier } = this.#context;
     const { recording, messages } = beginRecording(
-      known,
+      call,
       {
         source: "DialVerb",
         channels: this.#wanted.endsWith("-dual") ? 2 : 1,
@@ -88,12 +84,12 @@ class DialRecording {
 
   /** Ends it, and returns what the request after the Dial has of it. */
   end(): Fields {
-    const { known, carrier } = this.#context;
+    const { call, carrier } = this.#context;
     const recording = this.#recording;
     if (!recording) return {};
     const trims = attributeOf(this.#element, "trim", this.#context) === "trim-silence";
-    this.#notify(endRecording(known, recording, carrier, { trims }));
-    return { RecordingUrl: known.recordingUrl(recording.sid) };
+    this.#notify(endRecording(call, recording, carrier, { trims }));
+    return { RecordingUrl: call.recordingUrl(recording.sid) };
   }
 
   #notify(messages: readonly Message[]): void {
@@ -103,17 +99,18 @@ class DialRecording {
 
 /** Calls somebody, and connects the two. */
 export const dial: Verb = (element, context) => {
-  const { known, carrier } = context;
+  const { call, carrier } = context;
   const conference = element.children.find(({ name }) => name === "Conference");
   if (conference) return joinConference(element, conference, context);
-  const to = dialled(element, context);
-  if (!to) return fail(context, "Dial", "has nobody to call", "nobody");
-  const sid = carrier.newSid("call", known.call.timeline.now());
+  const [to, ...others] = dialled(element, context);
+  if (to === undefined) return fail(context, "Dial", "has nobody to call", "nobody");
+  const sid = carrier.newSid("call", call.served.timeline.now());
   const recording = new DialRecording(element, context);
   return {
     type: "dial",
     step: beginning(element, context),
     to,
+    others,
     record: recording.isWanted,
     answerTimeout: numberOf(element, "timeout", context, 30) * 1_000,
     maxDuration: numberOf(element, "timeLimit", context, 0) * 1_000 || undefined,

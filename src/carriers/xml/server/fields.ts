@@ -1,5 +1,5 @@
-import type { CallLimits, RequestedCall } from "../../../emulator/call.ts";
-import type { IsAllowed } from "../../../emulator/rest.ts";
+import type { CallLimits, RequestedCall } from "../../../server/call.ts";
+import type { IsAllowed } from "../../../server/rest.ts";
 import type { Method } from "./requests.ts";
 
 /** Where a carrier sends requests, and how. */

@@ -1,4 +1,4 @@
-import type { CallFacts } from "../../../emulator/history.ts";
+import type { CallFacts } from "../../../server/history.ts";
 
 /** How a carrier names the filters of a list, and refuses one. */
 export interface ListRules {

@@ -1,9 +1,9 @@
-import type { AnsweringMachine, Call, Message } from "../../../emulator/call.ts";
-import type { FlowEntry } from "../../../emulator/history.ts";
-import { messageOf, statusIn } from "../../../emulator/outgoing.ts";
-import type { FlowParts } from "../../../emulator/simulated-line.ts";
-import { FlowError } from "../../../performer/line.ts";
+import { FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
+import type { AnsweringMachine, Message, ServedCall } from "../../../server/call.ts";
+import type { FlowEntry } from "../../../server/history.ts";
+import { messageOf, statusIn } from "../../../server/outgoing.ts";
+import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
 import { type Request, unknownAttributes, type VerbCarrier } from "./context.ts";
 import { CookieJar } from "./cookies.ts";
@@ -78,20 +78,20 @@ const detectionDurationOf = (
 
 /** Requests and reads the documents of one call. */
 class Documents {
-  readonly #known: MarkupCall;
+  readonly #call: MarkupCall;
   readonly #parts: FlowParts;
   readonly #carrier: MarkupCarrier;
   readonly #cookies: CookieJar | undefined;
 
-  constructor(known: MarkupCall, parts: FlowParts, carrier: MarkupCarrier) {
-    this.#known = known;
+  constructor(call: MarkupCall, parts: FlowParts, carrier: MarkupCarrier) {
+    this.#call = call;
     this.#parts = parts;
     this.#carrier = carrier;
     this.#cookies = carrier.keepsCookies ? new CookieJar() : undefined;
   }
 
-  get #call(): Call {
-    return this.#known.call;
+  get #served(): ServedCall {
+    return this.#call.served;
   }
 
   async get(next: Request, { step, signal }: DocumentContext): Promise<Document> {
@@ -99,10 +99,10 @@ class Documents {
       return { url: "", verbs: this.#read(next.document, step, { url: "", ms: 0 }) };
     }
     const carrier = this.#carrier;
-    const fields = { ...carrier.callFields(this.#known), ...next.fields };
+    const fields = { ...carrier.callFields(this.#call), ...next.fields };
     const { request } = this.#parts;
-    const { reach } = this.#call;
-    this.#call.warnOfPlain(next.url);
+    const { reach } = this.#served;
+    this.#served.warnOfPlain(next.url);
     const parts = { request, cookies: this.#cookies, carrier, reach, signal };
     const fetched = await fetchDocument(next.url, next.method, fields, parts);
     const { url, ms, response, body, error, cookie } = fetched;
@@ -110,7 +110,7 @@ class Documents {
     const sent = { method: next.method, fields, ...(cookie !== undefined && { cookie }) };
     const seen = { url, ms, ...status, request: sent };
     const fail = (rule: string, trouble: DocumentTrouble): never => {
-      this.#call.log({ type: "flow", step, ...seen });
+      this.#served.log({ type: "flow", step, ...seen });
       throw new FlowError(step, "Url", rule, carrier.documentCodes[trouble]);
     };
     if (error !== undefined || !response || !body)
@@ -119,7 +119,7 @@ class Documents {
     const type = response.headers.get("Content-Type") ?? "";
     const reading = carrier.readingOf(type);
     if (reading === "audio") {
-      this.#call.log({ type: "flow", step, ...seen });
+      this.#served.log({ type: "flow", step, ...seen });
       return { url, verbs: [element("Play", url)] };
     }
     if (!body.isWhole) return fail("answered more than 64 kB", "length");
@@ -141,48 +141,52 @@ class Documents {
       if (rule !== undefined) throw new TypeError(rule);
       const verbs = reading === "markup" ? parseMarkup(text) : [element("Say", text.trim())];
       const unknown_fields = unknownAttributes(verbs, attributes);
-      this.#call.log({ ...entry, ...(unknown_fields.length > 0 && { unknown_fields }) });
+      this.#served.log({ ...entry, ...(unknown_fields.length > 0 && { unknown_fields }) });
       return verbs;
     } catch (error) {
-      this.#call.log(entry);
+      this.#served.log(entry);
       throw new FlowError(step, `The ${markup}`, messageOf(error), documentCodes.syntax);
     }
   }
 }
 
 /** Finds out what answered: before the flow, or while it runs. */
-const detect = async (known: MarkupCall, { carrier, notify }: FlowSide): Promise<void> => {
-  const { call, fields } = known;
+const detect = async (
+  call: MarkupCall,
+  line: Line,
+  { carrier, notify }: FlowSide,
+): Promise<void> => {
+  const { served, fields } = call;
   const { machineDetection, asyncMachineDetection } = fields;
   if (!machineDetection) return;
-  const { machine } = call;
+  const { machine } = served;
   const duration = detectionDurationOf(machine, machineDetection);
   const found = (target: Target | undefined) => {
-    known.answeredBy = carrier.detected(machine, machineDetection);
-    if (target && !call.isOver) notify(detectionMessage(known, target, duration, carrier));
+    call.answeredBy = carrier.detected(machine, machineDetection);
+    if (target && !served.isOver) notify(detectionMessage(call, target, duration, carrier));
   };
   if (asyncMachineDetection) {
     const target = asyncMachineDetection === "nobody" ? undefined : asyncMachineDetection;
-    call.timeline.after(duration, () => found(target));
+    served.timeline.after(duration, () => found(target));
     return;
   }
-  await call.waitUntil(call.talkTime + duration);
+  await line.waitUntil(line.talkTime + duration, () => !line.isOver);
   found(carrier.notifiesOfDetection ? fields.status : undefined);
 };
 
 /** Follows the flow of an answered call. */
 export const followMarkup = async (
-  known: MarkupCall,
+  call: MarkupCall,
   parts: FlowParts,
   side: FlowSide,
 ): Promise<void> => {
-  const { call, fields } = known;
+  const { served, fields } = call;
   const { carrier } = side;
-  const documents = new Documents(known, parts, carrier);
+  const documents = new Documents(call, parts, carrier);
   let { fallback } = fields;
   /** How many documents in a row did nothing but redirect. */
   let redirects = 0;
-  const line = parts.lineOf(call);
+  const { line } = parts;
   const performer = new Performer<Request>(line, {
     first: fields.first,
     load: async (request, context) => {
@@ -193,25 +197,25 @@ export const followMarkup = async (
       }
       const { url, verbs } = await documents.get(request, context);
       redirects = verbs[0]?.name === "Redirect" ? redirects + 1 : 0;
-      return translate(verbs, { ...side, known, step, url });
+      return translate(verbs, { ...side, call, step, url });
     },
     recover: (error, failed) => {
       if (!fallback) return;
       const { code = carrier.documentCodes.request } = error;
       const { step, field, message } = error;
-      call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) });
+      served.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) });
       const url = "url" in failed ? failed.url : "";
       const recovered = { ...fallback, fields: carrier.fallbackFields(code, url) };
       fallback = undefined;
       return recovered;
     },
   });
-  await detect(known, side);
-  known.redirect = (next) => performer.redirect(next);
+  await detect(call, line, side);
+  call.redirect = (next) => performer.redirect(next);
   try {
     await performer.perform();
   } finally {
-    known.redirect = undefined;
-    if (!call.isOver) known.endedBy = "caller";
+    call.redirect = undefined;
+    if (!served.isOver) call.endedBy = "caller";
   }
 };

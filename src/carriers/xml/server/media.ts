@@ -8,6 +8,7 @@ import {
   type Side,
   type SocketCodec,
 } from "../../../performer/media-socket.ts";
+import { Answers, objectOf } from "../../../server/media-messages.ts";
 import type { Fields } from "./requests.ts";
 
 /** The sample rate of μ-law on the telephone network. */
@@ -68,25 +69,6 @@ export interface OpenedStream extends StreamPlan {
   readonly parameters: Fields;
 }
 
-/** A mark of the application: it comes back once all audio before it was played. */
-interface Mark {
-  readonly name: string;
-  /** The sample at which that is. */
-  readonly due: number;
-}
-
-const parse = (data: unknown): Json => {
-  if (typeof data !== "string") throw new TypeError("must be text");
-  let message: unknown;
-  try {
-    message = JSON.parse(data);
-  } catch {
-    throw new TypeError("must be JSON");
-  }
-  if (!isRecord(message)) throw new TypeError("must be an object");
-  return message;
-};
-
 const samplesOf = (media: unknown): Int16Array => {
   const payload = isRecord(media) ? media.payload : undefined;
   if (typeof payload !== "string") throw new TypeError("media.payload must be base64");
@@ -108,16 +90,12 @@ export const mulawCodec = (form: MediaForm, stream: OpenedStream): SocketCodec =
   const { streamSid, sides, isBidirectional, unplayable } = stream;
   let sequence = 0;
   const chunks = { callee: 0, application: 0 };
-  /** What is sent at once. */
-  let waiting: (() => string)[] = [];
-  let marks: readonly Mark[] = [];
-  /** The sample at which all queued audio is played. */
-  let end = 0;
+  const answers = new Answers<string>();
   const json = (event: string, fields: Json): string =>
     JSON.stringify(form.message(event, String(++sequence), fields));
 
   const applyMessage = (data: unknown, playout: Output, now: number): Effect => {
-    const message = parse(data);
+    const message = objectOf(data);
     const { event } = message;
     if (typeof event !== "string") throw new TypeError("event must be a string");
     if (!isBidirectional) return { type: "ignored", name: event };
@@ -126,18 +104,17 @@ export const mulawCodec = (form: MediaForm, stream: OpenedStream): SocketCodec =
     }
     form.check?.(message);
     if (event === "clear") {
-      end = now;
-      marks = marks.map(({ name }) => ({ name, due: now }));
+      answers.cleared(now, true);
       return { type: "clear", samples: playout.clear(now) };
     }
     if (event === "mark") {
-      marks = [...marks, { name: markName(message.mark), due: Math.max(end, now) }];
+      answers.mark(markName(message.mark), now);
       return { type: "queued" };
     }
     if (unplayable !== undefined) throw new TypeError(unplayable);
     const samples = samplesOf(message.media);
     const effect = enqueue(playout, samples, undefined, now);
-    end = Math.max(end, now) + samples.length;
+    answers.queued(samples.length, now);
     return effect;
   };
 
@@ -162,21 +139,15 @@ export const mulawCodec = (form: MediaForm, stream: OpenedStream): SocketCodec =
         return applyMessage(data, playout, now);
       } catch (error) {
         const answer = error instanceof TypeError ? form.error?.(error.message) : undefined;
-        if (answer) waiting.push(() => JSON.stringify(answer));
+        if (answer) answers.add(() => JSON.stringify(answer));
         throw error;
       }
     },
-    due: (now) => {
-      const first = waiting.map((message) => message());
-      waiting = [];
-      const played = marks.filter(({ due }) => due <= now);
-      marks = marks.slice(played.length);
-      return [...first, ...played.map(({ name }) => json("mark", { mark: { name } }))];
-    },
-    nextDue: () => (waiting.length > 0 ? 0 : marks[0]?.due),
+    due: (now) => answers.take(now, (name) => json("mark", { mark: { name } })),
+    nextDue: () => answers.nextDue,
     press: (digit) => {
       const fields = form.dtmf(digit);
-      waiting.push(() => json("dtmf", fields));
+      answers.add(() => json("dtmf", fields));
     },
   };
 };

@@ -1,5 +1,5 @@
-import type { Message } from "../../../emulator/call.ts";
-import type { CallState } from "../../../emulator/history.ts";
+import type { Message } from "../../../server/call.ts";
+import type { CallState } from "../../../server/history.ts";
 import type { MarkupCall } from "./call.ts";
 import type { CallEventName, RecordingEventName, Target } from "./fields.ts";
 import type { CallRecording } from "./recordings.ts";
@@ -29,19 +29,19 @@ export interface NotificationCarrier extends RequestCarrier {
   /** Whether a call that is canceled before it rings has an event. */
   readonly reportsUnrung: boolean;
   /** The fields of an event of a call. */
-  readonly statusFields: (known: MarkupCall, event: CallEventName, sequence: number) => Fields;
+  readonly statusFields: (call: MarkupCall, event: CallEventName, sequence: number) => Fields;
   /** The SID of a call's recording. */
   readonly recordingSid: (callSid: string) => string;
   /** The fields of an event of a recording. */
   readonly recordingFields: (
-    known: MarkupCall,
+    call: MarkupCall,
     recording: CallRecording,
     event: RecordingEventName,
   ) => Fields;
   /** The fields of the notification of what answered, after so many milliseconds. */
-  readonly detectionFields: (known: MarkupCall, duration: number) => Fields;
+  readonly detectionFields: (call: MarkupCall, duration: number) => Fields;
   /** The fields of an event of a stream. */
-  readonly streamFields: (known: MarkupCall, facts: StreamFacts) => Fields;
+  readonly streamFields: (call: MarkupCall, facts: StreamFacts) => Fields;
 }
 
 /** The names of the events that states of a call cause. */
@@ -79,16 +79,16 @@ export const messageTo = (
   };
 };
 
-const statusMessages = (known: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
-  const { call, fields } = known;
+const statusMessages = (call: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
+  const { served, fields } = call;
   const { status } = fields;
-  const event = eventOf[call.state];
+  const event = eventOf[served.state];
   if (!status?.events.has(event)) return [];
-  const isUnrung = call.facts.reason === "canceled" && !known.hasRung;
+  const isUnrung = served.facts.reason === "canceled" && !call.hasRung;
   if (isUnrung && !carrier.reportsUnrung) return [];
-  const sequence = known.eventCount++;
-  const body = carrier.statusFields(known, event, sequence);
-  return [messageTo(status, { id: `${call.id}-${sequence}`, event, fields: body }, carrier)];
+  const sequence = call.eventCount++;
+  const body = carrier.statusFields(call, event, sequence);
+  return [messageTo(status, { id: `${served.id}-${sequence}`, event, fields: body }, carrier)];
 };
 
 /** The event of a recording that a state of its call causes. */
@@ -100,14 +100,14 @@ const recordingEventOf: Readonly<Partial<Record<CallState, RecordingEventName>>>
 
 /** The event of a recording, for whoever receives it. */
 export const recordingMessages = (
-  known: MarkupCall,
+  call: MarkupCall,
   recording: CallRecording,
   event: RecordingEventName,
   carrier: NotificationCarrier,
 ): readonly Message[] => {
   const { sid, receiver } = recording;
   if (!receiver?.events.has(event)) return [];
-  const fields = carrier.recordingFields(known, recording, event);
+  const fields = carrier.recordingFields(call, recording, event);
   return [
     messageTo(receiver, { id: `${sid}-${event}`, event: `recording ${event}`, fields }, carrier),
   ];
@@ -115,13 +115,13 @@ export const recordingMessages = (
 
 /** Begins and ends the recording of the whole call. */
 const wholeRecording = (
-  known: MarkupCall,
+  call: MarkupCall,
   event: RecordingEventName,
   carrier: NotificationCarrier,
 ): CallRecording => {
-  const { call, fields } = known;
-  const sid = carrier.recordingSid(call.id);
-  const begun = known.recordings.find((one) => one.sid === sid);
+  const { served, fields } = call;
+  const sid = carrier.recordingSid(served.id);
+  const begun = call.recordings.find((one) => one.sid === sid);
   const recording: CallRecording = begun ?? {
     sid,
     source: "OutboundAPI",
@@ -131,52 +131,52 @@ const wholeRecording = (
     status: event === "in-progress" ? event : "absent",
     receiver: fields.recording,
   };
-  if (event === "in-progress") known.recordings.push(recording);
+  if (event === "in-progress") call.recordings.push(recording);
   if (event === "completed") {
-    recording.to = call.talkTime;
+    recording.to = served.talkTime;
     recording.status = event;
   }
   return recording;
 };
 
 const wholeRecordingMessages = (
-  known: MarkupCall,
+  call: MarkupCall,
   carrier: NotificationCarrier,
 ): readonly Message[] => {
-  const event = recordingEventOf[known.call.state];
-  if (!known.fields.record || !event) return [];
-  return recordingMessages(known, wholeRecording(known, event, carrier), event, carrier);
+  const event = recordingEventOf[call.served.state];
+  if (!call.fields.record || !event) return [];
+  return recordingMessages(call, wholeRecording(call, event, carrier), event, carrier);
 };
 
 /** The notifications that are due when the state of a call has changed. */
-export const messagesOf = (known: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
-  if (known.call.state === "ringing") known.hasRung = true;
-  return [...statusMessages(known, carrier), ...wholeRecordingMessages(known, carrier)];
+export const messagesOf = (call: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {
+  if (call.served.state === "ringing") call.hasRung = true;
+  return [...statusMessages(call, carrier), ...wholeRecordingMessages(call, carrier)];
 };
 
 /** The notification of what answered. */
 export const detectionMessage = (
-  known: MarkupCall,
+  call: MarkupCall,
   target: Target,
   duration: number,
   carrier: NotificationCarrier,
 ): Message => {
-  const fields = carrier.detectionFields(known, duration);
+  const fields = carrier.detectionFields(call, duration);
   return messageTo(
     target,
-    { id: `${known.call.id}-amd`, event: "machine detection", fields },
+    { id: `${call.served.id}-amd`, event: "machine detection", fields },
     carrier,
   );
 };
 
 /** The notification that a stream has started, was stopped, or failed. */
 export const streamMessage = (
-  known: MarkupCall,
+  call: MarkupCall,
   target: Target,
   facts: StreamFacts,
   carrier: NotificationCarrier,
 ): Message => {
   const event = `stream-${facts.event}`;
-  const fields = carrier.streamFields(known, facts);
+  const fields = carrier.streamFields(call, facts);
   return messageTo(target, { id: `${facts.streamSid}-${event}`, event, fields }, carrier);
 };

@@ -1,5 +1,4 @@
-import { endlessLoops } from "../../../emulator/simulated-line.ts";
-import type { Prompts } from "../../../performer/instructions.ts";
+import { endlessLoops, type Prompts } from "../../../performer/instructions.ts";
 import type { Part } from "../../../performer/line.ts";
 import { beginning, fail, numberOf, resolve, type Verb, type VerbContext } from "./context.ts";
 import type { MarkupElement } from "./document.ts";

@@ -1,6 +1,5 @@
-import type { Message } from "../../../emulator/call.ts";
-import { lastLoud } from "../../../emulator/recording/loudness.ts";
 import type { Following } from "../../../performer/instructions.ts";
+import type { Message } from "../../../server/call.ts";
 import {
   actionOf,
   attributeOf,
@@ -52,22 +51,22 @@ const continueAfter = (
   context: VerbContext,
   { recording, key }: Recorded,
 ): Following<Request> => {
-  const { known, carrier, notify, url: own } = context;
-  const { call } = known;
-  const digits = call.isOver ? "hangup" : key;
+  const { call, carrier, notify, url: own } = context;
+  const { served } = call;
+  const digits = served.isOver ? "hangup" : key;
   const fields: Fields = {
-    RecordingUrl: known.recordingUrl(recording.sid),
+    RecordingUrl: call.recordingUrl(recording.sid),
     RecordingSid: recording.sid,
     RecordingDuration: String(secondsOf(recording)),
     ...(digits !== undefined && { Digits: digits }),
   };
-  if (!call.isOver) return requested(requestAfter(element, context, fields));
+  if (!served.isOver) return requested(requestAfter(element, context, fields));
   const method = methodOf(attributeOf(element, "method", context));
   const ownTarget = carrier.requestsOwnUrl && own ? { url: own, method } : undefined;
   const target = actionOf(element, context, fields) ?? ownTarget;
   if (target && "url" in target) {
     const event = "record action";
-    const all = { ...carrier.callFields(known), ...fields };
+    const all = { ...carrier.callFields(call), ...fields };
     notify(messageTo(target, { id: `${recording.sid}-action`, event, fields: all }, carrier));
   }
   return "end";
@@ -75,8 +74,8 @@ const continueAfter = (
 
 /** Records what the callee says. */
 export const record: Verb = (element, context) => {
-  const { known, carrier, notify } = context;
-  const { call } = known;
+  const { call, carrier, notify } = context;
+  const { served } = call;
   const { trim, channels, skipsEmpty, timeout, countsFirstSilence } = carrier.recordDefaults;
   const receiver = receiverOf(element, context);
   const isTrimmed = (attributeOf(element, "trim", context) ?? trim) === "trim-silence";
@@ -95,18 +94,19 @@ export const record: Verb = (element, context) => {
       maxDuration: Math.min(limit, maxRecording) * 1_000,
     },
     begin: () => {
-      const from = call.talkTime;
+      const from = served.talkTime;
       const plan: RecordingPlan = {
         source: "RecordVerb",
         channels: attributeOf(element, "channels", context) === "single" ? 1 : channels,
         track: channels === 1 ? "inbound" : "both",
         receiver,
       };
-      const { recording, messages } = beginRecording(known, plan, carrier);
+      const { recording, messages } = beginRecording(call, plan, carrier);
       notifyAll(messages);
       return (key) => {
-        const isAbsent = skipsEmpty && lastLoud(call.recording, from, call.talkTime) === undefined;
-        notifyAll(endRecording(known, recording, carrier, { trims: isTrimmed, isAbsent }));
+        const isAbsent =
+          skipsEmpty && served.audio.lastAudible(from, served.talkTime) === undefined;
+        notifyAll(endRecording(call, recording, carrier, { trims: isTrimmed, isAbsent }));
         return isAbsent ? "next" : continueAfter(element, context, { recording, key });
       };
     },

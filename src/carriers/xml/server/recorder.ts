@@ -1,4 +1,4 @@
-import type { Message } from "../../../emulator/call.ts";
+import type { Message } from "../../../server/call.ts";
 import type { MarkupCall } from "./call.ts";
 import type { VerbCarrier } from "./context.ts";
 import { recordingMessages } from "./notifications.ts";
@@ -9,20 +9,20 @@ export type RecordingPlan = Pick<CallRecording, "source" | "channels" | "track" 
 
 /** Begins a recording of a part of a call. */
 export const beginRecording = (
-  known: MarkupCall,
+  call: MarkupCall,
   plan: RecordingPlan,
   carrier: VerbCarrier,
 ): { readonly recording: CallRecording; readonly messages: readonly Message[] } => {
-  const { call, recordings } = known;
+  const { served, recordings } = call;
   const recording: CallRecording = {
     ...plan,
-    sid: carrier.newSid("recording", call.timeline.now()),
-    from: call.talkTime,
+    sid: carrier.newSid("recording", served.timeline.now()),
+    from: served.talkTime,
     status: "in-progress",
     gaps: [],
   };
   recordings.push(recording);
-  return { recording, messages: recordingMessages(known, recording, "in-progress", carrier) };
+  return { recording, messages: recordingMessages(call, recording, "in-progress", carrier) };
 };
 
 /** How a recording ends. */
@@ -35,28 +35,28 @@ export interface RecordingEnd {
 
 /** Ends a recording, once. */
 export const endRecording = (
-  known: MarkupCall,
+  call: MarkupCall,
   recording: CallRecording,
   carrier: VerbCarrier,
   { trims = false, isAbsent = false }: RecordingEnd = {},
 ): readonly Message[] => {
-  const { call, recordings } = known;
+  const { served, recordings } = call;
   if (recording.to !== undefined) return [];
-  recording.to = call.talkTime;
+  recording.to = served.talkTime;
   const gap = recording.gaps?.at(-1);
   if (gap) gap.to = Math.min(gap.to, recording.to);
   recording.status = isAbsent ? "absent" : "completed";
   if (isAbsent) recordings.splice(recordings.indexOf(recording), 1);
   else {
-    if (trims) trim(call.recording, recording);
+    if (trims) trim(served.audio, recording);
     const seconds = (recording.to - recording.from) / 1_000;
-    call.log({ type: "recording", url: known.recordingUrl(recording.sid), seconds });
+    served.log({ type: "recording", url: call.recordingUrl(recording.sid), seconds });
   }
-  return recordingMessages(known, recording, recording.status, carrier);
+  return recordingMessages(call, recording, recording.status, carrier);
 };
 
 /** Ends the recordings that the API has begun, as their call is over. */
-export const endRecordings = (known: MarkupCall, carrier: VerbCarrier): readonly Message[] =>
-  known.recordings
+export const endRecordings = (call: MarkupCall, carrier: VerbCarrier): readonly Message[] =>
+  call.recordings
     .filter(({ source }) => source === "StartCallRecordingAPI")
-    .flatMap((recording) => endRecording(known, recording, carrier));
+    .flatMap((recording) => endRecording(call, recording, carrier));

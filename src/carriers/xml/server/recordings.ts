@@ -1,7 +1,5 @@
-import type { Call } from "../../../emulator/call.ts";
-import { downloadOf } from "../../../emulator/recording/download.ts";
-import { firstLoud, lastLoud } from "../../../emulator/recording/loudness.ts";
-import type { Recording, Side } from "../../../emulator/recording/recording.ts";
+import type { Side } from "../../../performer/media-socket.ts";
+import type { RecordedAudio, ServedCall } from "../../../server/call.ts";
 import type { Receiver, RecordingEventName } from "./fields.ts";
 
 /** What recorded a call. */
@@ -40,25 +38,25 @@ export const secondsOf = ({ from, to = from }: CallRecording): number =>
   Math.round((to - from) / 1_000);
 
 /** Removes the silence before and after what the callee said. */
-export const trim = (recording: Recording, part: CallRecording): void => {
+export const trim = (recording: RecordedAudio, part: CallRecording): void => {
   const { from, to = from } = part;
-  const first = firstLoud(recording, from, to);
+  const first = recording.firstAudible(from, to);
   if (first === undefined) return;
-  part.to = lastLoud(recording, from, to) ?? to;
+  part.to = recording.lastAudible(from, to) ?? to;
   part.from = first;
 };
 
 /** A recording as a WAV, or the part that a player requests. */
 export const fileOf = (
-  { call }: { readonly call: Call },
+  { served }: { readonly served: ServedCall },
   part: CallRecording,
   { url, headers }: Request,
 ): Response | undefined => {
-  const { from, to = call.talkTime, gaps, channels, status } = part;
+  const { from, to = served.talkTime, gaps, channels, status } = part;
   if (status !== "completed") return;
   const wanted =
     new URL(url).searchParams.get("channels") ?? new URL(url).searchParams.get("RequestedChannels");
   const count = wanted === "2" || (wanted === null && channels === 2) ? 2 : 1;
   const side = sideOf(part);
-  return downloadOf(call.recording, { from, to, gaps, side }, headers.get("Range"), count);
+  return served.audio.download({ from, to, gaps, side }, headers.get("Range"), count);
 };

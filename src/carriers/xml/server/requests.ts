@@ -1,11 +1,11 @@
-import type { Delivery } from "../../../emulator/call.ts";
+import type { Delivery } from "../../../server/call.ts";
 import {
   isAllowed,
   isWithin,
   type Reach,
   type Requester,
   type RequestResult,
-} from "../../../emulator/outgoing.ts";
+} from "../../../server/outgoing.ts";
 import type { CookieJar } from "./cookies.ts";
 
 /** Names and values of a form, in the order in which they are sent. */

@@ -1,4 +1,5 @@
-import type { RestError } from "../../../emulator/rest.ts";
+import { hangUp } from "../../../server/call.ts";
+import type { RestError } from "../../../server/rest.ts";
 import { type MarkupCall, statusOf } from "./call.ts";
 import type { Next } from "./fields.ts";
 import { type ListRules, timeFilters } from "./filters.ts";
@@ -56,7 +57,7 @@ export const pageOfCalls = (
   url: URL,
   { allCalls, find }: MarkupRestParts,
   { failures, ...rules }: Pick<MarkupCarrier, "failures"> & ListRules,
-  resourceOf: (known: MarkupCall) => object,
+  resourceOf: (call: MarkupCall) => object,
 ): object => {
   const query = url.searchParams;
   const isInTime = timeFilters(query, rules);
@@ -67,8 +68,8 @@ export const pageOfCalls = (
       wanted("From", params.from_number) &&
       wanted("Status", statusOf(facts, failures)) &&
       isInTime(facts);
-    const known = isListed ? find(id) : undefined;
-    return known ? [known] : [];
+    const call = isListed ? find(id) : undefined;
+    return call ? [call] : [];
   });
   return pageOf(url, "calls", found, resourceOf);
 };
@@ -91,16 +92,16 @@ interface UpdateRefusals {
  * @throws {RestError} when it is refused
  */
 export const updateCall = (
-  known: MarkupCall,
+  call: MarkupCall,
   { status, next }: Update,
   refusals: UpdateRefusals,
 ): void => {
-  const { call } = known;
+  const { served } = call;
   if (status && status !== "completed" && status !== "canceled") throw refusals.status();
-  if (next && !known.redirect) throw refusals.notAnswered();
-  if (next) known.redirect?.(next);
-  if (status) known.endedBy = "caller";
+  if (next && !call.redirect) throw refusals.notAnswered();
+  if (next) call.redirect?.(next);
+  if (status) call.endedBy = "caller";
   // An answered call can't be canceled, and a completed one stays as it is.
-  if (status === "completed" && !call.transition("normal")) call.transition("canceled");
-  if (status === "canceled") call.transition("canceled");
+  if (status === "completed") hangUp(served);
+  if (status === "canceled") served.transition("canceled");
 };

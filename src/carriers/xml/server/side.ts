@@ -1,7 +1,7 @@
-import type { Account } from "../../../emulator/account.ts";
-import type { ApiParts } from "../../../emulator/api.ts";
-import type { Call, Message } from "../../../emulator/call.ts";
-import type { FlowParts } from "../../../emulator/simulated-line.ts";
+import type { Account } from "../../../server/account.ts";
+import type { ApiParts } from "../../../server/api.ts";
+import type { Message, ServedCall } from "../../../server/call.ts";
+import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
 import { type CallFields, limitsOf, paramsOf } from "./fields.ts";
 import { followMarkup, type MarkupCarrier } from "./flow.ts";
@@ -21,11 +21,11 @@ export interface MarkupRestParts extends ApiParts {
 export const recordingNamed = (
   { allCalls, find }: Pick<MarkupRestParts, "allCalls" | "find">,
   sid: string,
-): { readonly known: MarkupCall; readonly recording: CallRecording } | undefined => {
+): { readonly call: MarkupCall; readonly recording: CallRecording } | undefined => {
   for (const { id } of allCalls()) {
-    const known = find(id);
-    const recording = known?.recordings.find((one) => one.sid === sid);
-    if (known && recording) return { known, recording };
+    const call = find(id);
+    const recording = call?.recordings.find((one) => one.sid === sid);
+    if (call && recording) return { call, recording };
   }
   return;
 };
@@ -34,7 +34,7 @@ export const recordingNamed = (
 export class MarkupCalls {
   readonly #carrier: MarkupCarrier;
   readonly #recordingUrl: (origin: string, sid: string) => string;
-  readonly #known = new WeakMap<Call, MarkupCall>();
+  readonly #calls = new WeakMap<ServedCall, MarkupCall>();
 
   /** @param recordingUrl - the URL of a recording, at the origin of the request for its call */
   constructor(carrier: MarkupCarrier, recordingUrl: (origin: string, sid: string) => string) {
@@ -48,17 +48,17 @@ export class MarkupCalls {
       ...parts,
       account,
       find: (callSid) => {
-        const call = parts.findCall(callSid);
-        return call && this.#known.get(call);
+        const served = parts.findCall(callSid);
+        return served && this.#calls.get(served);
       },
       start: (fields, url, accountSid) =>
         parts.accept({
           params: paramsOf(fields),
           limits: limitsOf(fields),
           url,
-          prepare: (call) => {
-            const known: MarkupCall = {
-              call,
+          prepare: (served) => {
+            const call: MarkupCall = {
+              served,
               accountSid,
               fields,
               eventCount: 0,
@@ -70,27 +70,27 @@ export class MarkupCalls {
               notify: undefined,
               redirect: undefined,
             };
-            this.#known.set(call, known);
-            return known;
+            this.#calls.set(served, call);
+            return call;
           },
         }),
     };
   }
 
   /** The notifications that are due when the state of a call has changed. */
-  messagesOf(call: Call): readonly Message[] {
-    const known = this.#known.get(call);
-    if (!known) return [];
-    const messages = messagesOf(known, this.#carrier);
-    return call.isOver ? [...messages, ...endRecordings(known, this.#carrier)] : messages;
+  messagesOf(served: ServedCall): readonly Message[] {
+    const call = this.#calls.get(served);
+    if (!call) return [];
+    const messages = messagesOf(call, this.#carrier);
+    return served.isOver ? [...messages, ...endRecordings(call, this.#carrier)] : messages;
   }
 
   /** Follows the flow of an answered call. */
-  async follow(call: Call, parts: FlowParts): Promise<void> {
-    const known = this.#known.get(call);
-    if (!known) return;
-    known.notify = (messages) => parts.notify(call, messages);
-    const notify = (message: Message) => parts.notify(call, [message]);
-    await followMarkup(known, parts, { carrier: this.#carrier, notify });
+  async follow(served: ServedCall, parts: FlowParts): Promise<void> {
+    const call = this.#calls.get(served);
+    if (!call) return;
+    call.notify = parts.notify;
+    const notify = (message: Message) => parts.notify([message]);
+    await followMarkup(call, parts, { carrier: this.#carrier, notify });
   }
 }

@@ -1,6 +1,6 @@
-import { isSocketAllowed } from "../../../emulator/outgoing.ts";
 import type { Stream } from "../../../performer/instructions.ts";
 import type { MediaSocket } from "../../../performer/media-socket.ts";
+import { isSocketAllowed } from "../../../server/outgoing.ts";
 import {
   actionOf,
   attributeOf,
@@ -25,7 +25,7 @@ const socketUrl = (given: string, context: VerbContext): string => {
   url.hash = "";
   // The application then needs parameters instead.
   if (context.carrier.dropsQuery) url.search = "";
-  if (isSocketAllowed(url.href, context.known.call.reach)) return url.href;
+  if (isSocketAllowed(url.href, context.call.served.reach)) return url.href;
   return fail(context, "Stream.url", "must be wss", "socket url");
 };
 
@@ -33,13 +33,13 @@ const socketUrl = (given: string, context: VerbContext): string => {
 type Report = (event: StreamEvent, error?: string) => void;
 
 const reporter = (element: MarkupElement, context: VerbContext, streamSid: string): Report => {
-  const { known, carrier, notify } = context;
+  const { call, carrier, notify } = context;
   const { name, statusCallback } = element.attributes;
   return (event, error) => {
     if (!statusCallback) return;
     const method = methodOf(attributeOf(element, "statusCallbackMethod", context));
     const receiver = { url: resolve(context, "Stream.statusCallback", statusCallback), method };
-    notify(streamMessage(known, receiver, { streamSid, name, event, error }, carrier));
+    notify(streamMessage(call, receiver, { streamSid, name, event, error }, carrier));
   };
 };
 
@@ -49,8 +49,8 @@ const streamOf = (
   verb: "Connect" | "Start",
   context: VerbContext,
 ): Stream<Request> => {
-  const { known, step, carrier } = context;
-  const streamSid = carrier.newSid("stream", known.call.timeline.now());
+  const { call, step, carrier } = context;
+  const streamSid = carrier.newSid("stream", call.served.timeline.now());
   const report = reporter(element, context, streamSid);
   const open = async (): Promise<MediaSocket> => {
     const plan = carrier.planStream(element.attributes, verb);
@@ -71,7 +71,7 @@ const streamOf = (
       record: true,
       onOpen: () => {
         report("started");
-        return carrier.openStream(known, { ...plan, streamSid, parameters });
+        return carrier.openStream(call, { ...plan, streamSid, parameters });
       },
     };
   };

@@ -1,4 +1,4 @@
-import type { CallRecord, RefusedEvent } from "../../history.ts";
+import type { CallRecord, RefusedEvent } from "../../../server/history.ts";
 import type { CallRow, Undelivered } from "../updates.ts";
 import {
   box,

@@ -1,4 +1,4 @@
-import type { CallRecord } from "../../history.ts";
+import type { CallRecord } from "../../../server/history.ts";
 import type { PlacedCall } from "../placing.ts";
 import type { Voices } from "../updates.ts";
 import { box, setText } from "./elements.ts";

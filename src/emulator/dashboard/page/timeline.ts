@@ -1,4 +1,4 @@
-import type { Doing, HistoryEntry, NotificationEntry, Played } from "../../history.ts";
+import type { Doing, HistoryEntry, NotificationEntry, Played } from "../../../server/history.ts";
 import { type Child, formatSeconds, make } from "./elements.ts";
 
 type Entry<Type extends HistoryEntry["type"]> = Extract<HistoryEntry, { readonly type: Type }>;

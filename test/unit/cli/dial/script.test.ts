@@ -160,7 +160,7 @@ describe("a call whose step failed ends as flow_error:", () => {
       "it returned no action",
       // @ts-expect-error: JavaScript
       () => undefined,
-      "--script failed: action must be play, stream, dial, hangup, say or gather",
+      "--script failed: action must be play, stream, dial, hangup, say, gather or record",
     ],
   ])("%s", async (_, onAnswer, reason) => {
     const { campaign, actionAt, post, flow_url, status_callback_url } = await calling({ onAnswer });

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Call } from "../../../../src/emulator/call.ts";
 import { instantClock } from "../../../../src/emulator/clock.ts";
-import { reachOf } from "../../../../src/emulator/outgoing.ts";
 import { downloadOf } from "../../../../src/emulator/recording/download.ts";
+import { reachOf } from "../../../../src/server/outgoing.ts";
 
 const params = {
   from_number: "+12025550199",

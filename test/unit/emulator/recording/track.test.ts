@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { samplesOf } from "../../../../src/emulator/outdial/messages.ts";
-import { bytesOf, resample, SpanList, tone } from "../../../../src/emulator/recording/track.ts";
-import { base64 } from "../../../../src/lib/encoding.ts";
+import { resample, SpanList, tone } from "../../../../src/emulator/recording/track.ts";
+import { base64, bytesOf } from "../../../../src/lib/encoding.ts";
+import { samplesOf } from "../../../../src/server/outdial/messages.ts";
 
 describe("sound", () => {
   it("goes through base64 unchanged", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bytesOf } from "../../../../src/emulator/recording/track.ts";
 import { readWav, wavHead, wavSeconds } from "../../../../src/emulator/recording/wav.ts";
+import { bytesOf } from "../../../../src/lib/encoding.ts";
 
 describe("the head of a WAV", () => {
   it("says how long it is", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { conversationIn } from "../../../../../src/cli/dial/emulation/conversation.ts";
-import type { HistoryEntry, NewEntry } from "../../../../../src/emulator/history.ts";
+import type { HistoryEntry, NewEntry } from "../../../../../src/server/history.ts";
 
 const historyOf = (entries: readonly NewEntry[]): readonly HistoryEntry[] =>
   entries.map((entry) => ({ at: "2026-06-03T10:00:00.000Z", call_id: "cs_1", ...entry }));

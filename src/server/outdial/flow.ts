@@ -12,9 +12,9 @@ import { isRecord } from "../../lib/check.ts";
 import { FlowError } from "../../performer/line.ts";
 import type { DocumentContext } from "../../performer/performer.ts";
 import { Performer } from "../../performer/performer.ts";
-import type { Call } from "../call.ts";
+import type { ServedCall } from "../call.ts";
 import { statusIn } from "../outgoing.ts";
-import type { FlowParts } from "../simulated-line.ts";
+import type { FlowParts } from "../side.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
 /** The largest response of a flow, in bytes. */
@@ -78,7 +78,7 @@ export const plainUrlField = (action: object, place: string): string | undefined
 /** @throws {FlowError} when the response is not an action */
 const parseAction = (
   bytes: Uint8Array,
-  call: Call,
+  call: ServedCall,
   step: number,
 ): { readonly action: WireAction; readonly unknown: readonly string[] } => {
   const value = parseJson(bytes);
@@ -101,7 +101,7 @@ const parseAction = (
  * @throws {FlowError} when the response is not an action
  */
 const requestAction = async (
-  call: Call,
+  call: ServedCall,
   { url, digits, dialed }: Extract<ActionRequest, { readonly url: string }>,
   { step, signal }: DocumentContext,
   announced: readonly string[] | undefined,
@@ -149,8 +149,20 @@ const requestAction = async (
   }
 };
 
+/** What outdial's own interface has for flows. */
+export interface ActionSide {
+  /** The actions of the service, in each request; absent for one that has the basic four. */
+  readonly announced: readonly string[] | undefined;
+  /** Begins a recording of a call, and returns what ends it. */
+  readonly beginRecording: (
+    call: ServedCall,
+    as: string | undefined,
+    parts: FlowParts,
+  ) => () => void;
+}
+
 /** The action that came with the request for the call: it is in no response. */
-const givenAction = (call: Call, action: WireAction, step: number): WireAction => {
+const givenAction = (call: ServedCall, action: WireAction, step: number): WireAction => {
   call.log({ type: "flow", step, url: "", ms: 0, action });
   return action;
 };
@@ -161,19 +173,18 @@ const maxSteps = 50;
 /**
  * Follows the flow of an answered call until the flow or the call ends.
  *
- * @param announced - the actions of the service, in each request; absent for one that has the basic four
  * @throws {FlowError} when it can't be followed
  */
 export const followActions = (
-  call: Call,
+  call: ServedCall,
   parts: FlowParts,
-  announced: readonly string[] | undefined,
+  { announced, beginRecording }: ActionSide,
 ): Promise<void> => {
   const { accountId, newId } = parts;
   const ids = { account_id: accountId, call_id: call.id };
   const { flow } = call.params;
   const newStreamId = () => `st_${newId(call.timeline.now())}`;
-  const performer = new Performer<ActionRequest>(parts.lineOf(call), {
+  const performer = new Performer<ActionRequest>(parts.line, {
     first: flow ? { action: flow } : { url: call.params.flow_url },
     load: async (request, context) => {
       const { step } = context;
@@ -182,7 +193,10 @@ export const followActions = (
         "action" in request
           ? givenAction(call, request.action, step)
           : await requestAction(call, request, context, announced, parts);
-      return instructionsOf(action, { step, place: "", ...ids, newStreamId });
+      return instructionsOf(action, {
+        ...{ step, place: "", ...ids, newStreamId },
+        beginRecording: (as) => beginRecording(call, as, parts),
+      });
     },
   });
   return performer.perform();

@@ -10,11 +10,10 @@ import {
   type RequestExtras,
   receiveBody,
   recordingOf,
-  respondAs,
 } from "../api.ts";
-import type { Call } from "../call.ts";
+import { hangUp, type ServedCall } from "../call.ts";
 import { iso } from "../history.ts";
-import { type ApiResponse, scenarioOf } from "../scenarios.ts";
+import type { FlowRecordings } from "./recordings.ts";
 import { type FieldError, missing, parseFields } from "./request.ts";
 
 /** Lets a page on another origin call the service and read `Retry-After`. */
@@ -69,10 +68,6 @@ const wrongIdempotencyKey: FieldError = {
   type: "value_error",
 };
 
-/** How a request is answered after `lost` responses to others with its key: the call is placed once. */
-const responseAfter = (lost: number, scenario: ApiResponse): ApiResponse =>
-  lost < (scenario === "dropped_twice" ? 2 : 1) ? scenario : "whole";
-
 /** Refuses with the service's own constant, for programs to compare. */
 const coded = (status: number, code: string, message: string): Response =>
   respond(status, { detail: message, message, code });
@@ -83,6 +78,7 @@ const isJson = /^application\/json *(;|$)/i;
 interface OutdialAccount {
   readonly account: Account;
   readonly recordingUrls: RecordingUrls;
+  readonly recordings: FlowRecordings;
   /** Whether a call's flow may be in its request. */
   readonly takesFlow: boolean;
 }
@@ -90,8 +86,8 @@ interface OutdialAccount {
 const initiate = async (
   request: Request,
   extras: RequestExtras,
-  { account, takesFlow }: OutdialAccount,
-  { responseTimeout, reachOf, isClosed, onPost, keys, accept }: ApiParts,
+  { account, recordings, takesFlow }: OutdialAccount,
+  { responseTimeout, reachOf, receive, keys, accept }: ApiParts,
 ): Promise<Response> => {
   const { method, headers, url } = request;
   if (method === "OPTIONS" && headers.has("Access-Control-Request-Method"))
@@ -120,28 +116,31 @@ const initiate = async (
   if (!account.owns(params.from_number)) {
     return refusal(403, "from_number does not belong to this account.");
   }
-  onPost(params.to_number);
+  const { from_number, to_number, status_callback_url, record = true } = params;
   const sent = idempotencyKey === null ? "" : new TextDecoder().decode(bytes);
   const kept = idempotencyKey === null ? undefined : keys.find(idempotencyKey);
-  const lost = kept?.lost ?? 0;
-  const { outage, response } = scenarioOf(params.to_number);
-  const scenario = responseAfter(lost, response);
+  const { outage, isLost, isSent, send } = receive(to_number, kept?.lost);
   if (kept?.id === undefined) {
     if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
-    if (isClosed()) return refusal(503, "The emulator is closed.");
   } else if (kept.body !== sent) {
     return coded(409, "idempotency_conflict", "The Idempotency-Key has placed another call.");
   }
-  const place = () => accept({ params, url, prepare: (call) => call.id });
-  const id = kept?.id ?? (scenario === "unplaced" ? undefined : place());
+  const place = () =>
+    accept({
+      params,
+      url,
+      prepare: (call) => {
+        recordings.add(call, url);
+        return call.id;
+      },
+    });
+  const id = kept?.id ?? (isLost ? undefined : place());
   if (idempotencyKey !== null) {
-    const known = { body: sent, id, lost: scenario === "whole" ? lost : lost + 1 };
-    keys.keep(idempotencyKey, known);
+    keys.keep(idempotencyKey, { body: sent, id, lost: (kept?.lost ?? 0) + (isSent ? 0 : 1) });
   }
-  const { from_number, to_number, status_callback_url, record = true } = params;
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
-  return respondAs(scenario, { status: 202, headers: jsonHeaders, text }, extras.signal);
+  return send({ status: 202, headers: jsonHeaders, text }, extras.signal);
 };
 
 /** Why a request is refused that has no valid key, if it is. */
@@ -151,7 +150,7 @@ const keyRefusal = (key: string | null, { account }: OutdialAccount): Response |
 };
 
 /** A call as the API returns it. */
-const resourceOf = ({ id, facts }: Call): object => {
+const resourceOf = ({ id, facts }: ServedCall): object => {
   const { state, reason, from_number, to_number, initiated_at, answered_at, ended_at } = facts;
   const { recording_url } = facts;
   return {
@@ -170,9 +169,8 @@ const resourceOf = ({ id, facts }: Call): object => {
 
 const unknownCall = (): Response => coded(404, "call_not_found", "There is no such call.");
 
-/** Ends a call: one that isn't answered yet fails as `canceled`. */
-const hangUp = (call: Call): Response =>
-  call.transition("normal") || call.transition("canceled")
+const end = (call: ServedCall): Response =>
+  hangUp(call)
     ? respond(202, { request_id: `req_${crypto.randomUUID()}` })
     : coded(409, "call_not_live", "The call has ended.");
 
@@ -184,20 +182,23 @@ const pressKeys: CallRoute[1] = async (call, receive) => {
     return refusal(422, "digits: must be 1 to 32 of 0-9, * and #");
   }
   if (call.state !== "answered") return coded(409, "call_not_live", "The call is not answered.");
-  call.callee?.pressed(digits);
+  call.sendKeys(digits);
   return respond(202, { request_id: `req_${crypto.randomUUID()}` });
 };
 
 /** What a request to a call does, by its method. */
 type CallRoute = readonly [
   method: "GET" | "POST",
-  respond: (call: Call, receive: () => Promise<Body | undefined>) => Response | Promise<Response>,
+  respond: (
+    call: ServedCall,
+    receive: () => Promise<Body | undefined>,
+  ) => Response | Promise<Response>,
 ];
 
 /** What follows a call's path. */
 const callRoutes: Readonly<Record<string, CallRoute>> = {
   "": ["GET", (call) => respond(200, resourceOf(call))],
-  "/hangup": ["POST", hangUp],
+  "/hangup": ["POST", end],
   "/dtmf": ["POST", pressKeys],
 };
 
@@ -256,7 +257,13 @@ export const outdialRoutes = (own: OutdialAccount, parts: ApiParts): ApiRoutes =
     const id = req.param("file").slice(0, -4);
     const refused = recordingRefusal(req.raw, id, own);
     if (refused) return refused;
-    return recordingOf(parts.findCall(id), req.raw) ?? notFound();
+    const [, callId = "", number] = /^(.+)-(\d{1,3})$/.exec(id) ?? [];
+    if (number !== undefined) {
+      const of = parts.findCall(callId);
+      return own.recordings.fileOf(of, Number(number), req.raw) ?? notFound();
+    }
+    const call = parts.findCall(id);
+    return call?.facts.recording_url ? recordingOf(call, req.raw) : notFound();
   });
   for (const [path, document] of Object.entries(documents)) {
     app.all(path, ({ req, notFound }) => {

@@ -1,13 +1,6 @@
 import type { Account } from "./account.ts";
-import {
-  type AcceptedResponse,
-  type ApiParts,
-  type RequestExtras,
-  receiveBody,
-  respondAs,
-} from "./api.ts";
+import { type AcceptedResponse, type ApiParts, type RequestExtras, receiveBody } from "./api.ts";
 import { isAllowed } from "./outgoing.ts";
-import { scenarioOf } from "./scenarios.ts";
 
 /** Why a request is refused, in the form of a carrier. */
 export abstract class RestError extends Error {
@@ -166,14 +159,13 @@ interface CallAnswers {
 export const placeCall = async (
   { to, from }: ValidCall,
   { extras }: Asked,
-  { account, onPost, isClosed }: ApiParts & { readonly account: Account },
+  { account, receive }: ApiParts & { readonly account: Account },
   { notOwned, outage: refusal, start }: CallAnswers,
 ): Promise<Response> => {
   if (!account.owns(from)) throw notOwned();
-  onPost(to);
-  const { outage, response } = scenarioOf(to);
+  const { outage, isLost, send } = receive(to);
   if (outage) throw refusal(outage.status, outage.detail);
-  if (isClosed()) throw refusal(503, "The emulator is closed.");
+  // A request that is lost has no response that anybody reads.
   const nothing: AcceptedResponse = { status: 503, headers: {}, text: "" };
-  return respondAs(response, response === "unplaced" ? nothing : start(), extras.signal);
+  return send(isLost ? nothing : start(), extras.signal);
 };

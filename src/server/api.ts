@@ -1,12 +1,10 @@
 import type { Hono } from "hono/tiny";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
-import type { Call, CallLimits, RequestedCall } from "./call.ts";
+import type { CallLimits, RequestedCall, ServedCall } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
 import type { KeptKeys } from "./outdial/kept-keys.ts";
 import type { Reach } from "./outgoing.ts";
-import { downloadOf } from "./recording/download.ts";
-import type { ApiResponse } from "./scenarios.ts";
 
 /** The largest body of a request, in bytes. */
 const maxBody = 64 * 1024;
@@ -29,6 +27,21 @@ export type ApiRoutes = Hono<Env>;
 /** A refused request, without its time. */
 type Refusal = Omit<RefusedEvent, "type" | "at">;
 
+/** What becomes of a valid request for a call. */
+export interface Reception {
+  /** Why no call is placed, if there is a reason. */
+  readonly outage: { readonly status: number; readonly detail: string } | undefined;
+  /** Whether it is lost before a call is placed. */
+  readonly isLost: boolean;
+  /** Whether its response is sent whole. */
+  readonly isSent: boolean;
+  /** Sends the response to an accepted call. */
+  readonly send: (
+    response: AcceptedResponse,
+    signal: AbortSignal | undefined,
+  ) => Response | Promise<Response>;
+}
+
 /** A valid request for a call. */
 interface NewCall<T> {
   readonly params: RequestedCall;
@@ -36,7 +49,7 @@ interface NewCall<T> {
   /** The URL of the request. */
   readonly url: string;
   /** Called with the call before anything happens in it. */
-  readonly prepare: (call: Call) => T;
+  readonly prepare: (call: ServedCall) => T;
 }
 
 /** What the routes need of the emulator. */
@@ -45,13 +58,15 @@ export interface ApiParts {
   readonly reachOf: (url: string) => Reach;
   /** Milliseconds of real time for a request's body. */
   readonly responseTimeout: number;
-  /** Whether no more calls are accepted. */
-  readonly isClosed: () => boolean;
-  readonly findCall: (id: string) => Call | undefined;
+  readonly findCall: (id: string) => ServedCall | undefined;
   /** All known calls, the oldest first. */
-  readonly allCalls: () => readonly Call[];
-  /** Called for each request whose key and fields are valid. */
-  readonly onPost: (to_number: string) => void;
+  readonly allCalls: () => readonly ServedCall[];
+  /**
+   * Called for each request whose key and fields are valid: decides what becomes of it.
+   *
+   * @param lost - how many responses to the same request were not sent whole
+   */
+  readonly receive: (to_number: string, lost?: number) => Reception;
   readonly onRefused: (refusal: Refusal) => void;
   /** The keys by which a request is recognized that is sent again. */
   readonly keys: KeptKeys;
@@ -59,62 +74,12 @@ export interface ApiParts {
   readonly accept: <T>(call: NewCall<T>) => T;
 }
 
-/** Resolves with the signal's reason once it aborts. */
-const aborted = (signal: AbortSignal | undefined): Promise<unknown> =>
-  new Promise((resolve) => {
-    if (signal?.aborted) resolve(signal.reason);
-    signal?.addEventListener("abort", () => resolve(signal.reason), { once: true });
-  });
-
-/** The first half of a text, and then nothing until the signal aborts. */
-const stalledBody = (text: string, signal: AbortSignal | undefined): ReadableStream<Uint8Array> => {
-  let cancelled = false;
-  return new ReadableStream({
-    start: (controller) => {
-      controller.enqueue(new TextEncoder().encode(text.slice(0, text.length / 2)));
-      aborted(signal).then((reason) => cancelled || controller.error(reason));
-    },
-    cancel: () => {
-      cancelled = true;
-    },
-  });
-};
-
 /** The response to an accepted call. */
 export interface AcceptedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
-
-const failed = "The service failed after it had placed the call.";
-
-/** Sends the response to an accepted call as the scenario wants it. */
-export const respondAs = async (
-  scenario: ApiResponse,
-  { status, headers, text }: AcceptedResponse,
-  signal: AbortSignal | undefined,
-): Promise<Response> => {
-  switch (scenario) {
-    case "whole":
-      return new Response(text, { status, headers });
-    case "silent":
-      throw await aborted(signal);
-    case "stalled":
-      return new Response(stalledBody(text, signal), { status, headers });
-    case "dropped":
-    case "dropped_twice":
-    case "unplaced":
-      throw new TypeError("The connection was dropped");
-    case "failed":
-      return new Response(JSON.stringify({ detail: failed, message: failed }), {
-        status: 503,
-        headers,
-      });
-    case "garbled":
-      return new Response("accepted, but this is not JSON", { status, headers });
-  }
-};
 
 const encoder = new TextEncoder();
 
@@ -144,9 +109,8 @@ export const receiveBody = async (
   }
 };
 
-/** The recording of a call that is over, if there is one. */
-export const recordingOf = (call: Call | undefined, request: Request): Response | undefined => {
-  if (!call?.facts.recording_url) return;
+/** The recording of a whole call, or the part that a player requests. */
+export const recordingOf = (call: ServedCall, request: Request): Response => {
   const channels = new URL(request.url).searchParams.get("channels") === "2" ? 2 : 1;
-  return downloadOf(call.recording, { to: call.talkTime }, request.headers.get("Range"), channels);
+  return call.audio.download({ to: call.talkTime }, request.headers.get("Range"), channels);
 };

@@ -1,14 +1,14 @@
 import { safeParse } from "valibot";
 import { FromApplication, type MediaAudio, type MediaStart } from "../../flows/media/messages.ts";
 import { isRecord } from "../../lib/check.ts";
-import { base64, decoded } from "../../lib/encoding.ts";
+import { base64, bytesOf, decoded } from "../../lib/encoding.ts";
 import {
   type Effect,
   enqueue,
   type Output,
   type SocketCodec,
 } from "../../performer/media-socket.ts";
-import { bytesOf } from "../recording/track.ts";
+import { jsonOf } from "../media-messages.ts";
 
 /**
  * The samples in base64.
@@ -29,15 +29,6 @@ export const samplesOf = (base64: string): Int16Array => {
 
 const knownTypes: ReadonlySet<unknown> = new Set(["audio", "interrupt", "clear"]);
 
-const parse = (data: unknown): unknown => {
-  if (typeof data !== "string") throw new TypeError("must be text");
-  try {
-    return JSON.parse(data);
-  } catch {
-    throw new TypeError("must be JSON");
-  }
-};
-
 /**
  * Applies a message of an application to the playout.
  *
@@ -45,7 +36,7 @@ const parse = (data: unknown): unknown => {
  * @throws {TypeError} when the message is malformed
  */
 const applyMessage = (data: unknown, playout: Output, now: number): Effect => {
-  const message = parse(data);
+  const message = jsonOf(data);
   const name = isRecord(message) ? message.type : undefined;
   if (typeof name === "string" && !knownTypes.has(name)) return { type: "ignored", name };
   const { success, output, issues } = safeParse(FromApplication, message);

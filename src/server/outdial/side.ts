@@ -10,8 +10,9 @@ import {
 } from "../account.ts";
 import type { MakeSide } from "../side.ts";
 import { outdialRoutes } from "./api.ts";
-import { followActions } from "./flow.ts";
+import { type ActionSide, followActions } from "./flow.ts";
 import { notifications } from "./notifications.ts";
+import { FlowRecordings } from "./recordings.ts";
 
 /** outdial's own interface. */
 export const outdialSide: MakeSide = ({ settings, random, newId }) => {
@@ -25,6 +26,14 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
   const recordingUrls = new RecordingUrls();
   const sign = webhookSigner(webhookSecret);
   const notificationOf = notifications({ accountId, newId, random, sign });
+  const recordings = new FlowRecordings({
+    urls: recordingUrls,
+    messageOf: (call, data) => notificationOf(call, { type: "recording.completed", data }),
+  });
+  const side: ActionSide = {
+    announced,
+    beginRecording: (call, as, parts) => recordings.begin(call, as, parts),
+  };
   return {
     account,
     accountId,
@@ -32,8 +41,9 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
     newCallId: (time) => `cs_${newId(time)}`,
     responseTimeout: 10_000,
     recordingUrl: (origin, id) => recordingUrls.urlOf(origin, id),
-    routes: (parts) => outdialRoutes({ account, recordingUrls, takesFlow: !!announced }, parts),
+    routes: (parts) =>
+      outdialRoutes({ account, recordingUrls, recordings, takesFlow: !!announced }, parts),
     messagesOf: (call) => [notificationOf(call)],
-    follow: (call, parts) => followActions(call, parts, announced),
+    follow: (call, parts) => followActions(call, parts, side),
   };
 };

@@ -1,5 +1,5 @@
 import type { Sign } from "../account.ts";
-import type { Call, Message } from "../call.ts";
+import type { Message, ServedCall } from "../call.ts";
 import { type CallFacts, type CallState, iso } from "../history.ts";
 import type { NewId, Random } from "../ids.ts";
 
@@ -29,15 +29,27 @@ const details: Readonly<Record<CallState, (call: CallFacts) => object>> = {
   failed: ({ reason, ended_at }) => ({ reason, hangup_time: iso(ended_at ?? 0) }),
 };
 
-/** The notification of a call's current state. */
+/** What a notification says of a call. */
+interface Said {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** What the notification of a call's current state says. */
+const stateOf = (call: CallFacts): Said => ({
+  type: `call.${call.state}`,
+  data: details[call.state](call),
+});
+
 const notificationOf = (
   id: string,
   account_id: string,
   call: CallFacts,
+  { type, data }: Said,
   now: number,
 ): Notification => ({
   id,
-  type: `call.${call.state}`,
+  type,
   api_version: "2026-06-01",
   occurred_at: iso(now),
   account_id,
@@ -46,7 +58,7 @@ const notificationOf = (
     call_id: call.id,
     from: call.from_number,
     to: call.to_number,
-    ...details[call.state](call),
+    ...data,
   },
 });
 
@@ -66,13 +78,13 @@ const firstRetryDelay = 1_000;
 /** Statuses after which a notification is not retried. */
 const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 
-/** Returns the notification of a call's current state. */
+/** Returns the notification of a call: that of its current state by default. */
 export const notifications =
   ({ accountId, newId, random, sign }: NotificationParts) =>
-  (call: Call): Message => {
+  (call: ServedCall, said: Said = stateOf(call.facts)): Message => {
     const now = call.timeline.now();
     const id = `evt_${newId(now)}`;
-    const notification = notificationOf(id, accountId, call.facts, now);
+    const notification = notificationOf(id, accountId, call.facts, said, now);
     const body = JSON.stringify(notification);
     return {
       id,

@@ -7,7 +7,6 @@ import type {
   Played,
   Reason,
 } from "../performer/line.ts";
-import type { Cut } from "./recording/recording.ts";
 
 export type { CallState, Doing, EndReason, FailureReason, Played, Reason };
 
@@ -188,6 +187,18 @@ export interface StreamEntry extends Stamp {
   readonly ignored: readonly string[];
 }
 
+/** An application dropped queued audio. */
+export interface Cut {
+  /** The type of the application's message. */
+  readonly type: "clear" | "interrupt";
+  /** The chunk that an `interrupt` names. */
+  readonly chunk_id?: string | number;
+  /** Milliseconds since the answer. */
+  readonly at_ms: number;
+  /** How many samples were dropped, at the stream's rate. */
+  readonly samples: number;
+}
+
 /** An application dropped audio that was queued for the callee. The first 100 of a stream are listed. */
 export interface CutEntry extends Stamp, Omit<Cut, "type"> {
   /** The kind of entry. */
@@ -323,64 +334,3 @@ export const iso = (time: number): string => {
   }
   return latestText;
 };
-
-interface Link<T> {
-  next?: Logged<T>;
-}
-
-interface Logged<T> extends Link<T> {
-  readonly value: T;
-}
-
-/**
- * Delivers every event to every loop over it, in order, from the moment the loop starts. A linked list
- * rather than a queue for each loop: events that every loop has read can be collected as garbage.
- */
-export class EventLog<T> implements AsyncIterable<T> {
-  #last: Link<T> = {};
-  #closed = false;
-  #waiting: (() => void)[] = [];
-
-  append(value: T): void {
-    const logged: Logged<T> = { value };
-    this.#last.next = logged;
-    this.#last = logged;
-    this.#wake();
-  }
-
-  /** Ends every loop after the events that it has not read yet. */
-  close(): void {
-    this.#closed = true;
-    this.#wake();
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<T, undefined> {
-    let read = this.#last;
-    let returned = false;
-    return {
-      next: async () => {
-        while (!returned) {
-          const { next } = read;
-          if (next) {
-            read = next;
-            return { value: next.value };
-          }
-          if (this.#closed) break;
-          await new Promise<void>((wake) => this.#waiting.push(wake));
-        }
-        return { done: true, value: undefined };
-      },
-      return: async () => {
-        returned = true;
-        this.#wake();
-        return { done: true, value: undefined };
-      },
-    };
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const wake of waiting) wake();
-  }
-}

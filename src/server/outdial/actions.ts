@@ -1,6 +1,6 @@
 import type { Hangup, Play, Stream, WireDial } from "../../flows/actions.ts";
 import type { Dialed } from "../../flows/dialed.ts";
-import type { WireAction, WireGather, WirePrompt, WireSay } from "../../flows/wire.ts";
+import type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../../flows/wire.ts";
 import type { Instruction, Prompts, Then } from "../../performer/instructions.ts";
 import { type Beginning, FlowError, type Part, type Reason } from "../../performer/line.ts";
 import { outdialCodec } from "./messages.ts";
@@ -25,6 +25,8 @@ interface Place {
   readonly account_id: string;
   readonly call_id: string;
   readonly newStreamId: () => string;
+  /** Begins a recording, and returns what ends it: its notification is sent then. */
+  readonly beginRecording: (as: string | undefined) => () => void;
 }
 
 type OutdialInstruction = Instruction<ActionRequest>;
@@ -139,7 +141,7 @@ const promptPart = (
   return mediaPart(prompt.media_url, `prompts.${index}.media_url`, at);
 };
 
-const promptsOf = (action: WireSay | WireGather, at: Place): Prompts => ({
+const promptsOf = (action: WireSay | WireGather | WireRecord, at: Place): Prompts => ({
   step: beginning(action, at),
   parts: action.prompts.map((prompt, index) => promptPart(prompt, index, at, action.language)),
 });
@@ -177,7 +179,35 @@ const gather = (action: WireGather, at: Place): OutdialInstruction => {
   };
 };
 
-const instructionOf = (action: WireAction, at: Place): OutdialInstruction => {
+/** Milliseconds after which a recording ends by default. */
+const defaultMaxLength = 60_000;
+
+/** Prompts, and then records after a beep. */
+const record = (action: WireRecord, at: Place): readonly OutdialInstruction[] => {
+  const { max_length_ms = defaultMaxLength, finish_on_key = "", silence_ms = 0 } = action;
+  return [
+    { type: "play", ...promptsOf(action, at), endsPrompts: false },
+    {
+      type: "record",
+      beeps: true,
+      rules: {
+        keys: finish_on_key,
+        endSilence: silence_ms,
+        countsFirstSilence: true,
+        maxDuration: max_length_ms,
+      },
+      begin: () => {
+        const end = at.beginRecording(action.as);
+        return () => {
+          end();
+          return after(action.flow_url);
+        };
+      },
+    },
+  ];
+};
+
+const instructionOf = (action: Exclude<WireAction, WireRecord>, at: Place): OutdialInstruction => {
   switch (action.action) {
     case "play":
       return play(action, at);
@@ -195,6 +225,5 @@ const instructionOf = (action: WireAction, at: Place): OutdialInstruction => {
 };
 
 /** Translates an action of outdial's own interface. */
-export const instructionsOf = (action: WireAction, at: Place): readonly OutdialInstruction[] => [
-  instructionOf(action, at),
-];
+export const instructionsOf = (action: WireAction, at: Place): readonly OutdialInstruction[] =>
+  action.action === "record" ? record(action, at) : [instructionOf(action, at)];
