@@ -12,6 +12,7 @@ import { type Call, CallRegistry, type Trigger } from "./call.ts";
 import { addKeyTone, keyInterval } from "./callee.ts";
 import { type Clock, instantClock, realClock } from "./clock.ts";
 import { EventLog } from "./event-log.ts";
+import type { Telephones } from "./flow.ts";
 import {
   type EmulatedService,
   type EmulatorOptions,
@@ -22,6 +23,7 @@ import {
 import { ReceivedRequests } from "./received.ts";
 import { audioOf, type CallAudio } from "./recording/recording.ts";
 import type { LineParts } from "./simulated-line.ts";
+import { simulatedTelephones } from "./simulated-telephones.ts";
 import { callStarter } from "./start.ts";
 
 const sideOf = (service: EmulatedService | undefined): MakeSide => {
@@ -287,8 +289,10 @@ const emulatorOf = (
  */
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => emulate(options);
 
-/** The time and the line of simulated calls. */
+/** The time, the line and the telephones of an emulator's calls. */
 export interface SimulatedLine extends LineParts {
+  /** Instead of simulated ones. */
+  readonly telephones?: Telephones | undefined;
   /** Instead of the clock that the options describe. */
   readonly clock?: Clock | undefined;
 }
@@ -308,7 +312,11 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
   const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const { clock = ownClock, ...simulated }: SimulatedLine = line ?? {};
+  const {
+    clock = ownClock,
+    telephones = simulatedTelephones,
+    ...simulated
+  }: SimulatedLine = line ?? {};
   const received = new ReceivedRequests(eventLog, () => clock().now());
   const parts: EmulatorParts = { settings, side, calls, received, eventLog };
   const controls = controlsOf(calls);
@@ -321,6 +329,7 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
     ...parts,
     clock,
     line: simulated,
+    telephones,
     random,
     newId,
     reachOf: reach,

@@ -1,30 +1,18 @@
 import {
-  type Background,
-  type CallState,
   type Dialled,
   type Dialling,
   FlowError,
   type Line,
   type MediaSource,
-  type Reason,
   type Sound,
 } from "../performer/line.ts";
 import type { Requester } from "../server/outgoing.ts";
-import {
-  type Call,
-  dialLeg,
-  type Leg,
-  type Ringing,
-  reasonOf,
-  type Trigger,
-  transitions,
-} from "./call.ts";
+import { type Call, dialLeg, type Ringing } from "./call.ts";
+import { callLine, type LineEnds, SecondLeg } from "./call-line.ts";
 import { addKeyTone } from "./callee.ts";
-import type { Timeline } from "./clock.ts";
-import { lastLoud } from "./recording/loudness.ts";
 import { wavSeconds } from "./recording/wav.ts";
 import { scenarioOf } from "./scenarios.ts";
-import { runStream, type StreamParts } from "./stream.ts";
+import type { StreamParts } from "./stream.ts";
 
 /** What the line of a simulated call needs of the emulator. */
 export interface FlowParts extends Ringing, StreamParts {
@@ -103,41 +91,6 @@ const mediaDuration = async (
   return Math.round(seconds * 1000);
 };
 
-/** The second leg of a call, with the same transitions. It ends with the call at the latest. */
-class SecondLeg implements Leg {
-  readonly timeline: Timeline;
-  readonly #onState: (leg: SecondLeg) => void;
-  #state: CallState = "initiated";
-  #reason: Reason | undefined;
-
-  /** @param signal - ends the leg */
-  constructor(timeline: Timeline, signal: AbortSignal, onState: (leg: SecondLeg) => void) {
-    this.timeline = timeline;
-    this.#onState = onState;
-    onState(this);
-    signal.addEventListener("abort", () => {
-      if (!this.transition("normal")) this.transition("canceled");
-    });
-  }
-
-  get state(): CallState {
-    return this.#state;
-  }
-
-  get reason(): Reason | undefined {
-    return this.#reason;
-  }
-
-  transition(trigger: Trigger): boolean {
-    const state = transitions[this.#state][trigger];
-    if (!state) return false;
-    this.#state = state;
-    this.#reason = reasonOf(trigger);
-    this.#onState(this);
-    return true;
-  }
-}
-
 /** How long a second leg lasts unless somebody hangs up, in milliseconds. */
 const conversation = 5_000;
 
@@ -152,14 +105,11 @@ const answers = (to: string): boolean => scenarioOf(to).outcome.outcome === "ans
 /** Calls another number, by the same scenarios as a call, and connects the two for a while. */
 const dialSecondLeg = async (
   call: Call,
-  { step, to, record, signal, maxDuration = Number.POSITIVE_INFINITY, onState }: Dialling,
+  dialling: Dialling,
   ringing: Ringing,
 ): Promise<Dialled> => {
-  const leg = new SecondLeg(call.timeline, signal, (changed) => {
-    const { state, reason } = changed;
-    call.log({ type: "leg", step, to, state, ...(reason && { reason }) });
-    onState?.(changed);
-  });
+  const { to, record, signal, maxDuration = Number.POSITIVE_INFINITY } = dialling;
+  const leg = new SecondLeg(call, dialling);
   const { outcome } = scenarioOf(to);
   await dialLeg(leg, outcome, ringing);
   if (leg.state !== "answered") return { reason: leg.reason };
@@ -185,18 +135,8 @@ const soundKeys = (call: Call, keys: string, keyMs: number): void => {
   }
 };
 
-/**
- * The line of a simulated call. Nothing is decoded or synthesized: tones stand for texts and media, and their lengths are
- * assumed.
- *
- * @param timeline - the time of what runs beside the flow; that of the call by default
- */
-export const simulatedLine = (
-  call: Call,
-  parts: FlowParts,
-  timeline: Timeline = call.timeline,
-): Line => {
-  const wait: Line["waitUntil"] = (until, continues) => call.waitUntil(until, continues, timeline);
+/** The ends of a simulated line. Nothing is decoded or synthesized: tones stand for texts and media, and their lengths are assumed. */
+const simulatedEnds = (call: Call, parts: FlowParts, wait: Line["waitUntil"]): LineEnds => {
   const tone = (hertz: number, duration: number): Sound => ({
     duration,
     play: async (continues) => {
@@ -216,21 +156,9 @@ export const simulatedLine = (
     },
   });
   return {
-    get talkTime() {
-      return call.talkTime;
-    },
-    get isOver() {
-      return call.isOver;
-    },
-    over: call.over.signal,
-    waitUntil: wait,
-    wake: () => call.timeline.skip(),
-    begin: (step, doing) => {
-      call.log({ ...step, ...doing });
-      planHangup(call, doing?.duration);
-    },
-    logError: ({ step, field, message, code }) =>
-      call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) }),
+    recognizesSpeech: true,
+    onBegin: (duration) => planHangup(call, duration),
+    asks: () => parts.onQuestion?.(call),
     load: async (part, signal, times = 1) => {
       switch (part.type) {
         case "text":
@@ -250,17 +178,6 @@ export const simulatedLine = (
         }
       }
     },
-    endPrompts: () => call.endPrompts(),
-    asks: () => parts.onQuestion?.(call),
-    listen: ({ onKey, onSpeech }) => {
-      if (onKey) call.keyListeners.add(onKey);
-      if (onSpeech) call.speechListeners.add(onSpeech);
-      return () => {
-        if (onKey) call.keyListeners.delete(onKey);
-        if (onSpeech) call.speechListeners.delete(onSpeech);
-      };
-    },
-    lastAudible: (from, to) => lastLoud(call.recording, from, to),
     dial: (dialling) => {
       const { ringDuration } = parts;
       const { answerTimeout, to, others = [] } = dialling;
@@ -275,29 +192,9 @@ export const simulatedLine = (
         { ringDuration: joinDelay, answerTimeout },
       );
     },
-    stream: (socket, signal) => runStream(call, { ...socket, signal, timeline }, parts),
-    beside: (run) => besideOf(call, parts, run),
   };
 };
 
-/** Runs something beside the flow until it is stopped, it ends, or the call is over. */
-const besideOf = (
-  call: Call,
-  parts: FlowParts,
-  run: (line: Line, signal: AbortSignal) => Promise<void>,
-): Background => {
-  const ending = new AbortController();
-  const timeline = call.timeline.fork();
-  const line = simulatedLine(call, parts, timeline);
-  const stop = () => {
-    ending.abort();
-    timeline.stop();
-  };
-  call.over.signal.addEventListener("abort", stop);
-  const done = timeline
-    .run(() => run(line, ending.signal))
-    .catch((error) => {
-      if (error instanceof FlowError && !ending.signal.aborted) line.logError(error);
-    });
-  return { stop, done };
-};
+/** The line of a simulated call. */
+export const simulatedLine = (call: Call, parts: FlowParts): Line =>
+  callLine(call, parts, (_, wait) => simulatedEnds(call, parts, wait));

@@ -6,10 +6,10 @@ import type { ServiceSide } from "../server/side.ts";
 import { Call, type CallRegistry } from "./call.ts";
 import type { Clock } from "./clock.ts";
 import type { EventLog } from "./event-log.ts";
-import { type CallParts, runCall } from "./flow.ts";
+import { type CallParts, runCall, type Telephones } from "./flow.ts";
 import { Notifier } from "./notifications.ts";
 import type { EmulatorSettings } from "./options.ts";
-import { type LineParts, simulatedLine } from "./simulated-line.ts";
+import type { LineParts } from "./simulated-line.ts";
 
 /** What the calls of an emulator are made of. */
 export interface StarterParts extends Pick<ApiParts, "reachOf" | "responseTimeout"> {
@@ -17,6 +17,7 @@ export interface StarterParts extends Pick<ApiParts, "reachOf" | "responseTimeou
   readonly side: ServiceSide;
   readonly clock: Clock;
   readonly line: LineParts;
+  readonly telephones: Telephones;
   readonly random: Random;
   readonly newId: NewId;
   readonly calls: CallRegistry;
@@ -33,20 +34,21 @@ const notifierOf = ({ settings, side, random, responseTimeout }: StarterParts): 
 };
 
 const callPartsOf = (
-  { settings, side, line, newId, responseTimeout }: StarterParts,
+  { settings, side, line, telephones, newId, responseTimeout }: StarterParts,
   notifier: Notifier,
 ): CallParts => ({
   ...settings,
   request: requester(settings.fetch, responseTimeout),
   responseTimeout,
   ...line,
+  telephones,
   WebSocket: settings.WebSocket ?? globalThis.WebSocket,
   follow: (call, parts) =>
     side.follow(call, {
       accountId: side.accountId,
       newId,
       request: parts.request,
-      line: simulatedLine(call, parts),
+      line: telephones.lineOf(call, parts),
       notify: (messages) => notifier.notify(call, messages),
     }),
 });

@@ -45,6 +45,16 @@ export interface StreamSocket {
   ): void;
 }
 
+/** The media of a real line, whose audio comes and goes by a clock of its own. Times are in milliseconds since the answer. */
+export interface LineMedia {
+  /** The end of the callee's audio that has come. */
+  readonly received: number;
+  /** The end of what was given to the line to be played. */
+  readonly position: number;
+  /** Calls a function with each packet of the callee's, until the returned function is called. */
+  readonly onPacket: (listener: () => void) => () => void;
+}
+
 /** What media sockets need of the emulator. */
 export interface StreamParts {
   /** `undefined` where the platform has none. */
@@ -171,10 +181,11 @@ const framesOf = (
   side: Side,
   codec: SocketCodec,
   impair: Impairment | undefined,
+  isReal: boolean,
 ): Frames => {
   const { callee, recording } = call;
   const { sampleRate, frameDuration, encode } = codec;
-  if (callee || side === "application") {
+  if (callee || isReal || side === "application") {
     const count = (sampleRate * frameDuration) / 1000;
     const start = sampleAt(from, sampleRate);
     return (index) => {
@@ -280,11 +291,16 @@ class MessageReceiver {
 
 /** A media socket, and when it ends. */
 interface Streaming extends MediaSocket {
+  /** Absent on a simulated line. */
+  readonly media?: LineMedia | undefined;
   /** Ends the stream. */
   readonly signal: AbortSignal;
   /** The time of the stream. */
   readonly timeline: Timeline;
 }
+
+/** How long the callee's next packet is waited for until other messages are sent, in milliseconds. */
+const longestWait = 100;
 
 /** Why a media socket is refused on the instant clock, as the end of a sentence. */
 const isUntimed =
@@ -300,7 +316,7 @@ export const runStream = async (
   streaming: Streaming,
   parts: StreamParts,
 ): Promise<void> => {
-  const { step, field, code, record, signal, timeline, onOpen } = streaming;
+  const { step, field, code, record, signal, timeline, media, onOpen } = streaming;
   const { responseTimeout, impair, onFrame, onUnkept, clock, untimedMedia } = parts;
   if (clock === "instant" && !untimedMedia) throw new FlowError(step, field, isUntimed, code);
   const socket = await connect(streaming, parts).catch((error) => {
@@ -308,7 +324,8 @@ export const runStream = async (
   });
   const codec = onOpen();
   const { stream_id, sides, sampleRate, frameDuration, due, nextDue } = codec;
-  const from = call.talkTime;
+  const from = media?.received ?? call.talkTime;
+  const position = () => media?.position ?? call.talkTime;
   const logCut = ({ type: by, ...cut }: Cut) => call.log({ type: "cut", step, by, ...cut });
   const receiver = new MessageReceiver(call.recording, codec, logCut, onUnkept);
   let sent = 0;
@@ -322,14 +339,14 @@ export const runStream = async (
       sent++;
     }
   };
-  const sendDue = () => due && send(...due(sampleAt(call.talkTime, sampleRate)));
+  const sendDue = () => due && send(...due(sampleAt(position(), sampleRate)));
 
   let isBroken = false;
   log("open");
   if (!record) call.recording.pause(from);
   socket.addEventListener("message", ({ data }) => {
     if (isBroken) return;
-    isBroken = !receiver.receive(data, call.talkTime);
+    isBroken = !receiver.receive(data, position());
     if (isBroken) breakOff(socket);
     else sendDue();
   });
@@ -340,9 +357,20 @@ export const runStream = async (
   });
   send(...codec.opening());
   await timeline.turn();
-  const frames = sides.map((side) => ({ side, frame: framesOf(call, from, side, codec, impair) }));
+  const frames = sides.map((side) => ({
+    side,
+    frame: framesOf(call, from, side, codec, impair, !!media),
+  }));
+  const stopWaking = media?.onPacket(() => timeline.skip());
   /** Waits until a moment of the call, and sends what is due before. */
   const waitFor = async (end: number): Promise<void> => {
+    if (media) {
+      while (media.received < end && isOpen()) {
+        await timeline.wait(longestWait);
+        sendDue();
+      }
+      return;
+    }
     for (let isDue = true; isDue && isOpen(); ) {
       const next = Math.ceil(((nextDue?.() ?? Number.POSITIVE_INFINITY) * 1000) / sampleRate);
       isDue = next < end;
@@ -364,8 +392,9 @@ export const runStream = async (
       await timeline.turn();
     }
   }
+  stopWaking?.();
   socket.close(1000);
-  receiver.end(call.talkTime);
+  receiver.end(position());
   if (!record) call.recording.resume(call.talkTime);
   log("closed");
   if (!isRead) throw new FlowError(step, field, "took nothing that was sent");

@@ -47,7 +47,7 @@ export interface RecordingInput {
 export const defaultMaxLength = 60_000;
 
 /** Rules of a `record`, on the own interface too. */
-export const recordRules: Readonly<
+const recordRules: Readonly<
   Record<
     "max_length_ms" | "finish_on_key" | "silence_ms" | "as",
     (value: unknown) => string | undefined

@@ -174,6 +174,8 @@ export interface Line {
    * @throws {FlowError} when there is no such media
    */
   readonly load: (part: Part, signal: AbortSignal, times?: number) => Promise<Sound>;
+  /** Whether what the callee says becomes text. */
+  readonly recognizesSpeech: boolean;
   /** Called when prompts have ended, or were interrupted. */
   readonly endPrompts: () => void;
   /** Called when keys or speech are waited for, and nothing is played. */

@@ -127,6 +127,10 @@ const performInput = async <Request>(
 ): Promise<Then<Request>> => {
   const { step, prompts, rules } = input;
   const { line, ahead, signal } = performance;
+  if (!rules.takesKeys && !line.recognizesSpeech) {
+    const rule = "takes speech alone, which this line doesn't recognize: take keys";
+    throw new FlowError(step?.step ?? 0, "input", rule);
+  }
   const takes = [
     ...(rules.takesKeys ? (["keys"] as const) : []),
     ...(rules.takesSpeech ? (["speech"] as const) : []),

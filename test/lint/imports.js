@@ -18,6 +18,7 @@ const layers = [
   ["carriers' servers", "carriers/"],
   ["simulated telephone", "emulator/(?!(index|emulator)\\.ts$|dashboard/)"],
   ["emulator", "emulator/"],
+  ["exchange", "exchange/"],
   ["testing", "testing/"],
   ["cli", "cli/"],
 ];
@@ -78,8 +79,13 @@ export default {
       { path: "^src/(agents|campaigns|carriers/\\w+)/", pathNot: "^src/($1|carriers/xml)/" },
     ),
     rule(
-      "node: in cli alone",
-      { path: "^src/", pathNot: "^src/cli/" },
+      "exchange: for cli alone, as no edge runs it",
+      { path: "^src/", pathNot: "^src/(cli|exchange)/" },
+      { path: "^src/exchange/" },
+    ),
+    rule(
+      "node: in cli and exchange alone",
+      { path: "^src/", pathNot: "^src/(cli|exchange)/" },
       { dependencyTypes: ["core"] },
     ),
   ],

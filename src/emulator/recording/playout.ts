@@ -120,6 +120,15 @@ export class Playout {
     return dropped;
   }
 
+  /** Plays nothing between two samples: what is queued is played that much later. */
+  skip(from: number, to: number): void {
+    this.#advance(from);
+    const current = this.#current();
+    const heard = current ? from - this.#startOf(current) : 0;
+    if (current && heard > 0) this.#split(current, heard, to);
+    this.#free = Math.max(this.#free, to);
+  }
+
   /** What has been played so far, in order. */
   played(now: number): readonly Played[] {
     const playing = this.#playing(now);
@@ -186,6 +195,20 @@ export class Playout {
       this.#head = 0;
       this.#dropped = 0;
     }
+  }
+
+  /** Ends the current piece after some samples, and queues the rest as a piece of the same chunk. */
+  #split(current: Queued, count: number, at: number): void {
+    const { chunk_id, samples } = current;
+    const rest: Queued = { chunk_id, samples: samples.subarray(count), at, state: "queued" };
+    this.#queue[this.#head] = rest;
+    if (chunk_id !== undefined) {
+      const chunk = this.#chunks.get(chunk_id) ?? { pieces: [], left: 0 };
+      chunk.pieces.push(rest);
+      chunk.left++;
+      this.#chunks.set(chunk_id, chunk);
+    }
+    this.#play(current, count, "played");
   }
 
   #play(piece: Queued, count: number, end: "played" | "cut"): void {

@@ -85,6 +85,14 @@ export class Recording {
     return playout;
   }
 
+  /** Plays nothing of the applications between two times, in milliseconds since the answer: it is played later. */
+  hold(from: number, to: number): void {
+    for (const playout of this.playouts) {
+      const { sampleRate } = playout;
+      playout.skip(sampleAt(from, sampleRate), sampleAt(to, sampleRate));
+    }
+  }
+
   /** Records nothing until `resume`. */
   pause(now: number): void {
     this.#gaps.push({ from: now, to: Number.POSITIVE_INFINITY });

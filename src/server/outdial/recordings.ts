@@ -3,7 +3,7 @@ import type { Message, RecordedPart, ServedCall } from "../call.ts";
 import type { FlowParts } from "../side.ts";
 
 /** What the notification of a recording says of it. */
-export interface RecordingFacts {
+interface RecordingFacts {
   readonly recording_id: string;
   readonly recording_url: string;
   /** Whole seconds. */

@@ -1,4 +1,5 @@
 import type {
+  AgentResponse,
   AudioClientEvent,
   ClientToolCallClientEvent,
   ConversationMetadata,
@@ -11,6 +12,7 @@ import { Model, type Protocol } from "./model.ts";
 import { base64, decoded, pcm, ulaw } from "./sound.ts";
 
 type FromAgent =
+  | AgentResponse
   | AudioClientEvent
   | ClientToolCallClientEvent
   | ConversationMetadata

@@ -24,6 +24,21 @@ describe("what an application says", () => {
     ]);
   });
 
+  it("is heard later where nothing was played for a while, and whole", () => {
+    const playout = playing();
+    playout.enqueue(samples(10), "a", 0);
+    playout.enqueue(samples(10), "b", 0);
+    playout.skip(4, 100);
+    expect(heard(playout)).toEqual([
+      ["a", 0, 4],
+      ["a", 100, 6],
+      ["b", 106, 10],
+    ]);
+    playout.enqueue(samples(10), "c", 200);
+    playout.skip(200, 300);
+    expect(playout.interrupt("c", 305)).toBe(5);
+  });
+
   it("is heard as far as time has come", () => {
     const playout = playing();
     playout.enqueue(samples(10), "a", 5);

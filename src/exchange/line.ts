@@ -1,0 +1,222 @@
+import type { Call } from "../emulator/call.ts";
+import { callLine, type LineEnds, SecondLeg } from "../emulator/call-line.ts";
+import type { Playout } from "../emulator/recording/playout.ts";
+import { sampleAt, tone } from "../emulator/recording/track.ts";
+import type { FlowParts } from "../emulator/simulated-line.ts";
+import {
+  type Dialled,
+  type Dialling,
+  FlowError,
+  type Line,
+  type MediaSource,
+  type Sound,
+} from "../performer/line.ts";
+import { messageOf } from "../server/outgoing.ts";
+import type { Ari } from "./ari.ts";
+import { callTelephone } from "./channel.ts";
+import type { Connection } from "./connection.ts";
+import { frameDuration, lineRate } from "./media.ts";
+import { readSound } from "./sounds.ts";
+
+/** What the lines of an exchange share. */
+export interface Exchange {
+  readonly ari: Ari;
+  /** Asterisk's name for whom it calls. */
+  readonly endpoint: (to: string) => string;
+  /**
+   * The samples of a text, at the rate of a telephone.
+   *
+   * @throws {TypeError} when it can't be spoken
+   */
+  readonly speak: (text: string) => Promise<Int16Array>;
+}
+
+/** How much of a file is played, in bytes. */
+const mediaLimit = 16 * 2 ** 20;
+
+/** How long a key that we press sounds, in milliseconds. */
+const keyDuration = 100;
+
+/**
+ * Fetches and decodes some media.
+ *
+ * @throws {FlowError} when there is none, or it can't be played
+ */
+const loadMedia = async (
+  call: Call,
+  { step, field, url, headers, code }: MediaSource,
+  signal: AbortSignal,
+  request: FlowParts["request"],
+): Promise<Int16Array> => {
+  const rules = { limit: mediaLimit, redirects: "any", reach: call.reach, signal } as const;
+  call.warnOfPlain(url);
+  const { response, body, error } = await request(
+    url,
+    { headers: { ...(await headers?.()) } },
+    rules,
+  );
+  if (signal.aborted) return new Int16Array();
+  if (!response || !body) throw new FlowError(step, field, `gave no answer: ${error}`, code);
+  if (!response.ok) throw new FlowError(step, field, `answered HTTP ${response.status}`, code);
+  if (!body.isWhole) throw new FlowError(step, field, "is larger than 16 MiB", code);
+  return readSound(body.bytes).catch((failure) => {
+    throw new FlowError(step, field, messageOf(failure), code);
+  });
+};
+
+/** The line of one answered call of an exchange. */
+class ExchangeLine {
+  readonly #call: Call;
+  readonly #parts: FlowParts;
+  readonly #exchange: Exchange;
+  readonly #connection: Promise<Connection>;
+  #prompts: Playout | undefined;
+  #legs = 0;
+
+  constructor(call: Call, parts: FlowParts, exchange: Exchange, connection: Promise<Connection>) {
+    this.#call = call;
+    this.#parts = parts;
+    this.#exchange = exchange;
+    this.#connection = connection;
+  }
+
+  ends(wait: Line["waitUntil"]): LineEnds {
+    return {
+      recognizesSpeech: false,
+      media: () => this.#connection,
+      asks: () => {},
+      load: (part, signal, times = 1) => this.#load(part, signal, times, wait),
+      dial: (dialling) => this.#dial(dialling, wait),
+      join: async ({ step }) => {
+        throw new FlowError(step, "conference", "is not possible on this exchange");
+      },
+    };
+  }
+
+  async #load(
+    part: Parameters<Line["load"]>[0],
+    signal: AbortSignal,
+    times: number,
+    wait: Line["waitUntil"],
+  ): Promise<Sound> {
+    const sound = (samples: Int16Array): Sound => ({
+      duration: (times * samples.length * 1_000) / lineRate,
+      play: (continues) => this.#play(samples, times, continues, wait),
+    });
+    switch (part.type) {
+      case "text":
+        return sound(await this.#exchange.speak(part.text));
+      case "media":
+        return sound(await loadMedia(this.#call, part.source, signal, this.#parts.request));
+      case "tone":
+        return sound(tone(part.hertz, lineRate, 0, sampleAt(part.ms, lineRate)));
+      case "pause":
+        return this.#silence(times * part.ms, wait);
+      case "keys": {
+        const { keys, keyMs } = part;
+        return this.#silence(keys.length * keyMs, wait, () => this.#press(keys, keyMs));
+      }
+    }
+  }
+
+  #silence(duration: number, wait: Line["waitUntil"], begin = () => {}): Sound {
+    return {
+      duration,
+      play: (continues) => {
+        begin();
+        return wait(this.#call.talkTime + duration, continues);
+      },
+    };
+  }
+
+  /** Plays samples until they have left for the telephone. */
+  async #play(
+    samples: Int16Array,
+    times: number,
+    continues: () => boolean,
+    wait: Line["waitUntil"],
+  ): Promise<void> {
+    const call = this.#call;
+    const connection = await this.#connection;
+    this.#prompts ??= call.recording.open(lineRate);
+    const playout = this.#prompts;
+    const position = () => sampleAt(connection.position, lineRate);
+    const from = position();
+    const total = times * samples.length;
+    if (total === 0) return;
+    for (let count = 0; count < times; count++) playout.enqueue(samples, undefined, from);
+    const isWanted = () => continues() && !call.isOver;
+    const isPlayed = () => playout.reached(from, total, position()) !== undefined;
+    let until = call.talkTime + (total * 1_000) / lineRate + frameDuration;
+    for (; isWanted() && !isPlayed(); until = call.talkTime + frameDuration) {
+      await wait(until, isWanted);
+    }
+    if (isPlayed()) await wait(call.talkTime + connection.latency, isWanted);
+    else playout.clear(position());
+  }
+
+  #press(keys: string, keyMs: number): void {
+    const query = {
+      dtmf: keys,
+      duration: String(keyDuration),
+      between: String(keyMs - keyDuration),
+    };
+    this.#exchange.ari.send("POST", `/channels/${this.#call.id}/dtmf`, query);
+  }
+
+  /** Calls another telephone, and connects the two. */
+  async #dial(dialling: Dialling, wait: Line["waitUntil"]): Promise<Dialled> {
+    const { to, record, answerTimeout, signal, maxDuration = Number.POSITIVE_INFINITY } = dialling;
+    const call = this.#call;
+    const { ari, endpoint } = this.#exchange;
+    const leg = new SecondLeg(call, dialling);
+    const id = `${call.id}_${++this.#legs}`;
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    signal.addEventListener("abort", end);
+    const hungUp = () => {
+      leg.transition("normal");
+      call.timeline.skip();
+    };
+    try {
+      const reason = await callTelephone(ari, {
+        id,
+        endpoint: endpoint(to),
+        callerId: call.params.from_number,
+        answerTimeout,
+        signal: ending.signal,
+        onRing: () => leg.transition("ring"),
+        onKey: () => {},
+        onEnd: hungUp,
+      });
+      if (reason) {
+        leg.transition(reason);
+        return { reason: leg.reason };
+      }
+      leg.transition("answer");
+      const from = call.talkTime;
+      if (!record) call.recording.pause(from);
+      const first = await this.#connection;
+      const disconnect = await first.join(ari, id, hungUp);
+      await wait(from + maxDuration, () => !signal.aborted && leg.state === "answered");
+      disconnect();
+      leg.transition("normal");
+      if (!record) call.recording.resume(call.talkTime);
+      return { reason: leg.reason, talkTime: call.talkTime - from };
+    } finally {
+      signal.removeEventListener("abort", end);
+      ending.abort();
+    }
+  }
+}
+
+/** The line of an answered call of an exchange. */
+export const exchangeLine = (
+  call: Call,
+  parts: FlowParts,
+  exchange: Exchange,
+  connection: Promise<Connection>,
+): Line => {
+  const line = new ExchangeLine(call, parts, exchange, connection);
+  return callLine(call, parts, (_, wait) => line.ends(wait));
+};

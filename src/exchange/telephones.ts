@@ -1,0 +1,100 @@
+import type { Call } from "../emulator/call.ts";
+import type { Telephones } from "../emulator/flow.ts";
+import { Ari, type AriOptions } from "./ari.ts";
+import { callTelephone } from "./channel.ts";
+import { Connection } from "./connection.ts";
+import { type Exchange, exchangeLine } from "./line.ts";
+import { connectMedia, disconnectMedia } from "./media.ts";
+import { Speech, type SpeechCommand } from "./sounds.ts";
+
+/** An exchange, and how it reaches telephones. */
+export interface ExchangeOptions {
+  readonly ari: AriOptions;
+  /** Asterisk's name for whom it calls, such as `PJSIP/+12025550100@trunk`, by a number in E.164 or a URI. */
+  readonly endpoint: (to: string) => string;
+  /** What speaks texts. Without it a text can't be spoken. */
+  readonly speech?: SpeechCommand | undefined;
+}
+
+/** The telephones that an exchange reaches. */
+export interface ExchangeTelephones extends Telephones {
+  /** Gives up the exchange. Calls should be over. */
+  readonly close: () => void;
+}
+
+const noSpeech = async (): Promise<never> => {
+  throw new TypeError("needs a program that speaks: set speech");
+};
+
+/** The part of an exchange that one call needs. */
+class Calls {
+  readonly #exchange: Exchange;
+  readonly #connections = new WeakMap<Call, Promise<Connection>>();
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  readonly ring: Telephones["ring"] = async (call, { answerTimeout }) => {
+    const { ari, endpoint } = this.#exchange;
+    const { to_number, from_number } = call.params;
+    const reason = await callTelephone(ari, {
+      id: call.id,
+      endpoint: endpoint(to_number),
+      callerId: from_number,
+      answerTimeout: call.limits.answerTimeout ?? answerTimeout,
+      signal: call.over.signal,
+      onRing: () => call.transition("ring"),
+      onKey: (key) => call.press(key),
+      onEnd: () => call.transition("normal"),
+    });
+    if (reason) call.transition(reason);
+    else if (call.transition("answer")) this.#connect(call);
+  };
+
+  readonly lineOf: Telephones["lineOf"] = (call, parts) => {
+    const connection = this.#connections.get(call);
+    if (!connection) throw new TypeError("the call is not answered");
+    return exchangeLine(call, parts, this.#exchange, connection);
+  };
+
+  /** Connects the media of a call, while its flow is requested. */
+  #connect(call: Call): void {
+    const { ari } = this.#exchange;
+    const gone = () => call.transition("normal");
+    const opened = connectMedia(ari, call.id).then((socket) => new Connection(call, socket, gone));
+    // A call without media is of no use.
+    opened.catch(gone);
+    this.#connections.set(call, opened);
+    const close = () => {
+      disconnectMedia(ari, call.id);
+      opened.then(
+        (connection) => connection.close(),
+        () => {},
+      );
+    };
+    call.over.signal.addEventListener("abort", close);
+    if (call.isOver) close();
+  }
+}
+
+/**
+ * Opens the telephones that an exchange reaches: Asterisk 22.6 or newer, by its REST interface.
+ *
+ * @throws {TypeError} when it isn't reached
+ */
+export const openTelephones = async ({
+  ari: options,
+  endpoint,
+  speech: command,
+}: ExchangeOptions): Promise<ExchangeTelephones> => {
+  const ari = new Ari(options);
+  await ari.open();
+  const speech = command && new Speech(command);
+  const calls = new Calls({
+    ari,
+    endpoint,
+    speak: (text) => (speech ? speech.speak(text) : noSpeech()),
+  });
+  return { ring: calls.ring, lineOf: calls.lineOf, close: () => ari.close() };
+};

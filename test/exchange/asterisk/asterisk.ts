@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { filesOf, type Place, ports } from "./config.ts";
+
+/** An Asterisk of the tests. */
+export interface Asterisk {
+  /** The origin of its HTTP server. */
+  readonly url: string;
+  readonly address: string;
+  readonly user: string;
+  readonly password: string;
+  readonly process: ChildProcess;
+  readonly stop: () => Promise<void>;
+}
+
+/** The user `nobody` and the group `nogroup` of Debian. */
+const nobody = 65_534;
+
+/** Asterisk's own loader and libraries: those of this machine are older. */
+const loaderOf = (root: string): readonly string[] => {
+  const libraries = `${root}/usr/lib/x86_64-linux-gnu`;
+  const path = `${libraries}:${root}/lib/x86_64-linux-gnu:${libraries}/pulseaudio`;
+  return [`${root}/lib64/ld-linux-x86-64.so.2`, "--library-path", path];
+};
+
+/** The program that speaks, as the exchange's option takes it. */
+export const speechOf = (root: string) => {
+  const [command = "", ...loading] = loaderOf(root);
+  const program = `${root}/usr/bin/espeak-ng`;
+  const args = [
+    ...loading,
+    program,
+    "--path",
+    `${root}/usr/lib/x86_64-linux-gnu`,
+    "-v",
+    "en",
+    "--stdin",
+    "--stdout",
+  ];
+  return { command, args };
+};
+
+/** Whether nobody listens on a port of an address. */
+const isFree = (host: string, port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+
+/** An address of 127/8 that no other run has. */
+const freeAddress = async (): Promise<string> => {
+  for (;;) {
+    const [second, third] = [0, 0].map(() => 1 + Math.floor(Math.random() * 254));
+    const address = `127.${second}.${third}.1`;
+    if (await isFree(address, ports.http)) return address;
+  }
+};
+
+/** How often an Asterisk that starts is asked whether it is ready, in milliseconds. */
+const readyInterval = 50;
+
+/** Resolves once Asterisk answers, or rejects once it has ended. */
+const ready = async (
+  url: string,
+  headers: Record<string, string>,
+  child: ChildProcess,
+): Promise<void> => {
+  let hasEnded = false;
+  child.once("exit", () => {
+    hasEnded = true;
+  });
+  while (!hasEnded) {
+    const response = await fetch(`${url}/ari/asterisk/info?only=status`, { headers }).catch(
+      () => undefined,
+    );
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, readyInterval));
+  }
+  throw new Error("Asterisk ended before it was ready: see log/messages in its folder");
+};
+
+/** How long Asterisk may take to end by itself, in milliseconds: with open sockets it would take 16 s. */
+const stopTimeout = 1_000;
+
+/** Starts an Asterisk in a temporary folder, as `nobody`. */
+export const startAsterisk = async (root: string): Promise<Asterisk> => {
+  const folder = mkdtempSync(join(tmpdir(), "asterisk-"));
+  const address = await freeAddress();
+  const place: Place = { root, folder, address, password: Math.random().toString(36).slice(2) };
+  for (const part of ["etc", "run", "log", "spool", "db", "keys", "tmp", "agi"]) {
+    mkdirSync(join(folder, part));
+  }
+  for (const [name, text] of Object.entries(filesOf(place))) {
+    writeFileSync(join(folder, "etc", name), text);
+  }
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) {
+    chmodSync(folder, 0o755);
+    for (const part of readdirSync(folder)) chownSync(join(folder, part), nobody, nobody);
+  }
+  // Whatever ends this process ends Asterisk.
+  const asNobody = isRoot ? [`--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : [];
+  const program = [`${root}/usr/sbin/asterisk`, "-C", `${folder}/etc/asterisk.conf`, "-f"];
+  const args = [...asNobody, "--pdeathsig=KILL", "--", ...loaderOf(root), ...program];
+  const child = spawn("setpriv", args, { cwd: folder, stdio: "ignore" });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), stopTimeout);
+    await exited;
+    clearTimeout(timer);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const url = `http://${address}:${ports.http}`;
+  const credentials = Buffer.from(`outdial:${place.password}`).toString("base64");
+  await ready(url, { Authorization: `Basic ${credentials}` }, child);
+  return { url, address, user: "outdial", password: place.password, process: child, stop };
+};

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { applicationOf, from, hears, openStage, spoken, to, until, urls } from "./stage.ts";
+import { hear } from "./telephone/ear.ts";
+
+const question = "Your appointment is tomorrow at nine. Press one to confirm.";
+const thanks = "Thank you. Goodbye.";
+
+const reminder = () =>
+  applicationOf({
+    "/flow": {
+      action: "gather",
+      prompts: [{ text: question }],
+      digits: 1,
+      timeout_ms: 5_000,
+      flow_url: "https://app.test/key",
+    },
+    "/key": { action: "say", prompts: [{ text: thanks }] },
+  });
+
+test("a reminder is heard, a key is pressed, and the answer to it is heard to its end", async () => {
+  const app = reminder();
+  const { client, exchange, telephone } = await openStage({ fetch: app.fetch });
+  const ringing = telephone.next();
+  const { id } = await client.calls.create({ from_number: from, to_number: to, ...urls });
+  const call = await ringing;
+  expect([call.to, call.from]).toEqual([to, from]);
+  call.ring();
+  await call.answer();
+  const asked = await hears(call, await spoken(question));
+  await call.press("1");
+  const thanked = await hears(call, await spoken(thanks));
+  expect(thanked.from).toBeGreaterThan(asked.to);
+  expect(await call.ended).toBe("caller");
+  const { state, reason } = await exchange.ended(id);
+  expect([state, reason]).toEqual(["completed", "normal"]);
+  expect(app.events.map(({ type }) => type)).toEqual([
+    "call.initiated",
+    "call.ringing",
+    "call.answered",
+    "call.completed",
+  ]);
+  expect(app.asked.map(({ path, fields }) => [path, fields.digits])).toEqual([
+    ["/flow", undefined],
+    ["/key", "1"],
+  ]);
+});
+
+test("a key interrupts the question", async () => {
+  const app = reminder();
+  const { client, telephone } = await openStage({ fetch: app.fetch });
+  const ringing = telephone.next();
+  await client.calls.create({ from_number: from, to_number: to, ...urls });
+  const call = await ringing;
+  await call.answer();
+  await until(() => call.packets.length > 60);
+  await call.press("1");
+  const asked = await spoken(question);
+  await hears(call, await spoken(thanks));
+  await call.ended;
+  expect(
+    hear(
+      asked,
+      call.packets.map(({ samples }) => samples),
+    ).share,
+  ).toBeLessThan(0.9);
+});

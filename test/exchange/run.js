@@ -1,0 +1,37 @@
+// `npm run exchange`, on any Node from 20 on: installs Asterisk in a folder of its own, starts it, calls the tests' SIP
+// telephones by it, and stops all of it. Where it can't be installed, it says so.
+// Usage: npm run exchange -- [part of a path …] [vitest's options]
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
+const root = process.env.OUTDIAL_ASTERISK ?? join(tmpdir(), "exchange", "asterisk");
+
+/** In CI what is missing is a failure. */
+const skip = (reason) => {
+  console.log(`npm run exchange: skipped, as ${reason}. No telephone was called.`);
+  process.exit(process.env.CI === "true" ? 1 : 0);
+};
+
+if (!existsSync(`${root}/usr/sbin/asterisk`)) {
+  if (process.platform !== "linux" || process.arch !== "x64")
+    skip("Asterisk is installed on Linux, x64, alone");
+  if (process.getuid?.() !== 0)
+    skip(`Asterisk is not in ${root}, and only root can install it there`);
+  console.log(`Installing Asterisk (about 450 MB, a minute) in ${root} …`);
+  const { status } = spawnSync("bash", ["test/exchange/asterisk/install.sh", root], {
+    stdio: "inherit",
+  });
+  if (status !== 0) skip("Debian's packages are not reached, see above");
+}
+const node = "test/node_modules/node/bin/node";
+if (!existsSync(node)) skip('the tests\' packages are missing: run "npm ci --prefix test" first');
+const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config=test/exchange/vitest.config.ts"];
+const { status } = spawnSync(node, [...vitest, ...process.argv.slice(2)], {
+  stdio: "inherit",
+  env: { ...process.env, OUTDIAL_ASTERISK: root },
+});
+process.exitCode = status ?? 1;

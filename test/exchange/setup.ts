@@ -1,0 +1,23 @@
+import type { TestProject } from "vitest/node";
+import { type Asterisk, speechOf, startAsterisk } from "./asterisk/asterisk.ts";
+
+/** The Asterisk of a run, and what speaks. */
+export interface ProvidedExchange {
+  readonly asterisk: Pick<Asterisk, "url" | "user" | "password">;
+  readonly speech: ReturnType<typeof speechOf>;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    exchange: ProvidedExchange;
+  }
+}
+
+/** Starts Asterisk for all files of a run. */
+export const setup = async ({ provide }: TestProject): Promise<() => Promise<void>> => {
+  const { OUTDIAL_ASTERISK: root } = process.env;
+  if (!root) throw new Error("npm run exchange says where Asterisk is");
+  const { stop, url, user, password } = await startAsterisk(root);
+  provide("exchange", { asterisk: { url, user, password }, speech: speechOf(root) });
+  return stop;
+};

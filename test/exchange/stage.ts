@@ -1,0 +1,131 @@
+import { inject, onTestFinished } from "vitest";
+import type { CallEvent } from "../../src/callbacks/index.ts";
+import { serveNode } from "../../src/cli/serve.ts";
+import { type Emulator, emulate } from "../../src/emulator/emulator.ts";
+import type { EmulatorOptions } from "../../src/emulator/options.ts";
+import { Speech } from "../../src/exchange/sounds.ts";
+import { openTelephones } from "../../src/exchange/telephones.ts";
+import { Client } from "../../src/index.ts";
+import { hear } from "./telephone/ear.ts";
+import { Telephone, type TelephoneCall } from "./telephone/telephone.ts";
+
+export const from = "+12025550199";
+export const to = "+12025550150";
+
+let applications = 0;
+
+/** An exchange with its telephones, until the test is over. */
+export interface Stage {
+  readonly exchange: Emulator;
+  readonly client: Client;
+  /** The telephone of every number that has no other. */
+  readonly telephone: Telephone;
+  /** Gives a number a telephone of its own. */
+  readonly addTelephone: (number: string) => Promise<Telephone>;
+}
+
+/** Opens a stage whose application answers in this process. */
+export const openStage = async (options: EmulatorOptions): Promise<Stage> => {
+  const { asterisk, speech } = inject("exchange");
+  const telephone = await Telephone.open();
+  const others = new Map<string, Telephone>();
+  const telephones = await openTelephones({
+    ari: { ...asterisk, app: `app${process.pid}x${++applications}` },
+    endpoint: (number) => {
+      const { address, port } = others.get(number) ?? telephone;
+      return `PJSIP/trunk/sip:${number}@${address}:${port}`;
+    },
+    speech,
+  });
+  const exchange = emulate(options, { telephones, kept: Number.POSITIVE_INFINITY });
+  onTestFinished(async () => {
+    await exchange.close();
+    telephones.close();
+    for (const each of [telephone, ...others.values()]) each.close();
+  });
+  const client = new Client(exchange.apiKey, {
+    baseUrl: "https://exchange.test",
+    fetch: exchange.fetch,
+  });
+  const addTelephone = async (number: string) => {
+    const added = await Telephone.open();
+    others.set(number, added);
+    return added;
+  };
+  return { exchange, client, telephone, addTelephone };
+};
+
+/** The same on a port, for clients of others and programs of their own. */
+export const openServedStage = async (options: EmulatorOptions) => {
+  const stage = await openStage({ host: "127.0.0.1", ...options });
+  const handler = (request: Request) => stage.exchange.fetch(request);
+  const { port, stop } = await serveNode(handler, { hostname: "127.0.0.1", port: 0 });
+  onTestFinished(stop);
+  return { ...stage, baseUrl: `http://127.0.0.1:${port}` };
+};
+
+/** What the program that speaks makes of a text, at the rate of a telephone. */
+export const spoken = (text: string): Promise<Int16Array> =>
+  new Speech(inject("exchange").speech).speak(text);
+
+export const urls = {
+  flow_url: "https://app.test/flow",
+  status_callback_url: "https://app.test/status",
+} as const;
+
+/** An application with one answer for each path, which keeps the notifications. */
+export const applicationOf = (answers: Readonly<Record<string, object>>) => {
+  const events: CallEvent[] = [];
+  const asked: { readonly path: string; readonly fields: Record<string, unknown> }[] = [];
+  const fetch = async (request: Request): Promise<Response> => {
+    const { pathname: path } = new URL(request.url);
+    const fields = await request.json();
+    if (path === "/status") {
+      events.push(fields);
+      return new Response(null, { status: 204 });
+    }
+    asked.push({ path, fields });
+    const answer = answers[path];
+    return answer ? Response.json(answer) : new Response(null, { status: 404 });
+  };
+  return { events, asked, fetch };
+};
+
+/** When a telephone has heard a sound, in milliseconds since the answer. */
+interface HeardAt {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Waits until a telephone has heard a sound.
+ *
+ * @param least - how much of it: a prompt is heard whole, with gaps where the machine stalled; of another telephone's
+ * voice what is late is dropped
+ */
+export const hears = async (
+  call: TelephoneCall,
+  sound: Int16Array,
+  least = 0.9,
+): Promise<HeardAt> => {
+  for (;;) {
+    const { isOver, packets, answeredAt } = call;
+    const { share, first, last } = hear(
+      sound,
+      packets.map(({ samples }) => samples),
+    );
+    const ms = (at: number) => (packets[at]?.at ?? Number.NaN) - answeredAt;
+    if (share > least) return { from: ms(first), to: ms(last) };
+    if (isOver) throw new Error(`The telephone has heard ${Math.round(100 * share)} % of it`);
+    await pause(500);
+  }
+};
+
+/** Waits for a while, as people do. */
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Waits until a condition holds. */
+export const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await pause(10);
+};
