@@ -82,7 +82,7 @@ const flags = {
   callback: {
     type: "string",
     value: "url",
-    help: "where the service sends status notifications; required without --service",
+    help: "where it sends status notifications; may be left out with --service",
     sets: "status_callback_url",
   },
   wait: { type: "boolean", help: "waits until the call is over, and prints how it ended" },
@@ -237,7 +237,8 @@ export const command: Command = defineCommand({
   flags,
   example: `call --from +12025550199 --to +12025550100 --flow https://app.example/flow \\
       --callback https://app.example/status
-  echo "Your table is ready." | outdial call --service twilio --from +12025550199 --to +12025550100 --say - --wait`,
+    echo "Your table is ready." | outdial call --service twilio \\
+      --from +12025550199 --to +12025550100 --say - --wait`,
   notes: [
     `The key is read from OUTDIAL_API_KEY, or from a file, and is never an argument.
 ${keyNote}`,
