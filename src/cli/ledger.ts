@@ -154,12 +154,12 @@ const changeOf = (file: string): number | undefined =>
 
 /**
  * Whether another program emptied a ledger, as a shell does that writes a command's output to it. Where a run was killed while it made
- * the ledger, the lock is as old.
+ * the ledger, the lock is as old or younger.
  */
 const isEmptied = (file: string): boolean => {
   const lock = changeOf(`${file}-lock`);
   const ledger = statSync(file, { throwIfNoEntry: false });
-  return ledger?.size === 0 && lock !== undefined && ledger.mtimeMs > lock + coarsest;
+  return ledger?.size === 0 && lock !== undefined && ledger.mtimeMs > lock + 10; // A time that is set is rounded.
 };
 
 const emptied =
