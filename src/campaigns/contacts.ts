@@ -166,14 +166,17 @@ const textOf = ({ param, message }: ParameterIssue): string => `${param} ${messa
 export interface Refusal {
   readonly refused: RefusedContact;
   /** Whom the row puts on the do-not-call list all the same: another row may have the number, or the id. */
-  readonly blocked: Pick<Entry, "to_number" | "id"> | undefined;
+  readonly blocked: { readonly to_number: string | undefined; readonly id: string | undefined };
 }
 
 /** Whom a row that breaks a rule puts on the do-not-call list. */
 const blockedBy = (given: unknown): Refusal["blocked"] => {
   const { to_number, id, doNotCall } = fieldsOf(given);
-  if (doNotCall !== true || !is(CallParams.entries.to_number, to_number)) return;
-  return { to_number: telephoneOf(to_number), id: isText(id) && id ? id : null };
+  const isNumber = doNotCall === true && is(CallParams.entries.to_number, to_number);
+  return {
+    to_number: isNumber ? telephoneOf(to_number) : undefined,
+    id: doNotCall === true && isText(id) && id ? id : undefined,
+  };
 };
 
 /** Reads the contacts of one list, and counts its lines. */
@@ -400,7 +403,8 @@ export const addContacts = async (
     const entry = reader.read(given);
     if ("refused" in entry) {
       refused.push(entry.refused);
-      if (entry.blocked) blocked.push(entry.blocked.to_number);
+      const { to_number } = entry.blocked;
+      if (to_number !== undefined) blocked.push(to_number);
     } else entries.push(entry);
     return entries.length + blocked.length >= page;
   };

@@ -270,8 +270,9 @@ const readList = async (
     const entry = reader.read(contact);
     if ("refused" in entry) {
       rows.refused.push(entry.refused);
-      if (entry.blocked) writeBlocked(sql, entry.blocked.to_number);
-      if (entry.blocked?.id) blockedIds.add(entry.blocked.id);
+      const { to_number, id } = entry.blocked;
+      if (to_number !== undefined) writeBlocked(sql, to_number);
+      if (id !== undefined) blockedIds.add(id);
     } else if (
       isAnyErased &&
       (await patiently(() => wasErased(sql, settings.secret, entry.to_number)))

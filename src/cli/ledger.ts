@@ -153,9 +153,22 @@ const changeOf = (file: string): number | undefined =>
   statSync(file, { throwIfNoEntry: false })?.mtimeMs;
 
 /**
+ * Whether another program emptied a ledger, as a shell does that writes a command's output to it. Where a run was killed while it made
+ * the ledger, the lock is as old or younger.
+ */
+const isEmptied = (file: string): boolean => {
+  const lock = changeOf(`${file}-lock`);
+  const ledger = statSync(file, { throwIfNoEntry: false });
+  return ledger?.size === 0 && lock !== undefined && ledger.mtimeMs > lock + 10; // A time that is set is rounded.
+};
+
+const emptied =
+  "the ledger was emptied after its last run: a new one would call everybody again. Restore the file; to begin anew, remove the file -lock beside it";
+
+/**
  * When a ledger was last changed; `undefined` if there is none.
  *
- * @throws {Failure} if it is older than its lock, as a restored backup is, or gone without it: calls would be placed
+ * @throws {Failure} if it is older than its lock, as a restored backup is, or gone or emptied without it: calls would be placed
  * again
  */
 export const lastChangeOf = (file: string): Date | undefined => {
@@ -174,6 +187,7 @@ export const lastChangeOf = (file: string): Date | undefined => {
       exits.usage,
     );
   }
+  if (isEmptied(file)) throw new Failure(emptied, exits.usage);
   return new Date(ledger);
 };
 
@@ -221,10 +235,11 @@ const emptyLedger =
   "the ledger is empty: the run that made it was killed before it had read its list, and has called nobody. Run outdial dial again";
 
 /** What is wrong with a file that is no ledger: one whose first transaction was undone has no table at all. */
-const notLedger = (database: DatabaseSync, error: unknown): unknown => {
+const notLedger = (file: string, database: DatabaseSync, error: unknown): unknown => {
   if (!(error instanceof LedgerException) || error.reason !== "not_a_ledger") return error;
   const [row] = database.prepare("select count(*) as tables from sqlite_master").all();
-  return row?.tables === 0 ? new Failure(emptyLedger, exits.usage) : error;
+  if (row?.tables !== 0) return error;
+  return new Failure(isEmptied(realPathOf(file)) ? emptied : emptyLedger, exits.usage);
 };
 
 /**
@@ -250,7 +265,7 @@ export const withLedger = async <T>(
     database.exec("pragma busy_timeout = 5000");
     return await use(openLedger(database, options));
   } catch (error) {
-    throw ledgerFailure(notLedger(database, error));
+    throw ledgerFailure(notLedger(file, database, error));
   } finally {
     database.close();
   }

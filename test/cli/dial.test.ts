@@ -518,6 +518,27 @@ describe("outdial dial", () => {
     expect((await run(words(list, ...listening()))).stderr).toContain("3 already in the ledger");
   });
 
+  it("calls nobody again where another program emptied its ledger, and begins anew where its first run was killed", async () => {
+    const list = file("people.csv", people);
+    const ledger = join(folder, "people.outdial");
+    await run(words(list, ...listening()));
+    file("people.outdial", "");
+    const soon = new Date(Date.now() + 100);
+    utimesSync(ledger, soon, soon);
+    for (const args of [words(list, ...listening()), ["results", ledger]]) {
+      const { code, stderr } = await run(args);
+      expect(stderr).toMatch(
+        /the ledger was emptied after its last run: .*would call everybody again/,
+      );
+      expect(code).toBe(2);
+    }
+    expect(posts).toBe(3);
+    const before = new Date(Date.now() - 10_000);
+    utimesSync(ledger, before, before);
+    utimesSync(`${ledger}-lock`, before, before);
+    expect((await run(words(list, ...listening()))).code).toBe(0);
+  });
+
   it.skipIf(process.platform === "win32")(
     "a list behind a link has the ledger of the list, by each of its names, and two ledgers of one list are refused",
     async () => {

@@ -96,6 +96,9 @@ export const unanswered = (
   );
 };
 
+/** A cell of an opt-out column as it is compared: an accent is a sign of its own, or part of its letter. */
+export const flagText = (text: string): string => text.trim().normalize().toLowerCase();
+
 /** Which columns block rows, and by which values. */
 const optOutsOf = (
   options: readonly string[],
@@ -113,10 +116,7 @@ const optOutsOf = (
     optOut.add(index);
     if (isWhole) whole.add(index);
     else {
-      const value = text
-        .slice(end + 1)
-        .trim()
-        .toLowerCase();
+      const value = flagText(text.slice(end + 1));
       optOutValues.set(index, [...(optOutValues.get(index) ?? []), value]);
     }
   }

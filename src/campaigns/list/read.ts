@@ -1,19 +1,25 @@
 import type { Contact, RefusedContact } from "../contacts.ts";
 import { ListException } from "../errors.ts";
 import type { ListOptions, NumberReading } from "./columns.ts";
-import { columnsOf, type ListColumns, optionText as plainOption, unanswered } from "./columns.ts";
+import {
+  columnsOf,
+  flagText,
+  type ListColumns,
+  optionText as plainOption,
+  unanswered,
+} from "./columns.ts";
 import { type CsvRow, type ListSource, readCsv } from "./csv.ts";
 import { FlagColumns } from "./flag-columns.ts";
 
 const delimiterNames: Readonly<Record<string, string>> = { ",": "comma", ";": "semicolon" };
 
 /** What a cell of an opt-out column may say without blocking its row. */
-const callable = /^(false|no|n|0|)$/i;
+const callable = /^(false|no|n|0|)$/;
 
 /** Whether a cell of an opt-out column blocks its row; in quotes it may have spaces around it. */
 const isBlocking = (cell: string, values: readonly string[] | undefined): boolean => {
-  const text = cell.trim();
-  return values ? values.includes(text.toLowerCase()) : !callable.test(text);
+  const text = flagText(cell);
+  return values ? values.includes(text) : !callable.test(text);
 };
 
 /** How many rows are read before the first contact is given: by then most columns that say yes or no have said it. */
@@ -58,6 +64,10 @@ const contactOf = (
     const own = { ...(id && { id }), ...(timezone && { timezone }) };
     return { to_number: number, ...own, doNotCall, line };
   }
+  // A campaign refuses this row by its number, and calls no other number of its id.
+  if (number === undefined && doNotCall && id) {
+    return { to_number: cells[at] ?? "", id, doNotCall, line };
+  }
   // Somebody's name would be said wrongly, or a telephone be another one.
   if (isGarbled) return { line, reason: garbled(optionText) };
   if (number === undefined) return { line, reason: `to_number ${reason}` };
@@ -80,6 +90,9 @@ const contactOf = (
  * Reads the contacts of a CSV file, as they are taken, for `sync` and `add`. Its first row names the columns: the
  * telephone, and if there are such `id`, `timezone`, `call_at`, `from_number` and variables. A
  * row that may mean another number than it seems to is refused: one with more or fewer cells than the header.
+ *
+ * A row that says so, has an id and no number that can be read is a contact with the cell as its `to_number`: a campaign
+ * refuses it, and `sync` blocks the other numbers of its id.
  *
  * A column that nothing uses and that has only a few short values, or dates, may say who must not be called: the list is
  * refused until an option answers for it. What says yes or no in words is found before the first contact is given, if it is within 1,000

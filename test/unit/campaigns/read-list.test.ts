@@ -358,12 +358,36 @@ describe("who has opted out, by a column of the list", () => {
     expect(added.posts.map(({ to_number }) => to_number)).not.toContain(numberOf(1));
   });
 
+  it("is not called by another number of their id where their row has none that can be read", async () => {
+    const rows = [
+      "n/a,A,yes",
+      `${numberOf(1)},A,`,
+      `${numberOf(2)},B,`,
+      "n/a,C,",
+      `${numberOf(3)},C,`,
+    ];
+    const text = new Blob([["phone,id,opt_out", ...rows].join("\n")]);
+    const stage = await stageOf();
+    const plan = await stage.campaign.sync(readList(text.stream(), { ...options, readNumber }));
+    expect(plan).toMatchObject({ added: 2, blocked: 1, refused: [{ line: 2 }] });
+    await stage.play();
+    expect(stage.posts.map(({ to_number }) => to_number)).toEqual([numberOf(2), numberOf(3)]);
+  });
+
   it("is read without the spaces that a cell in quotes has", async () => {
     const cells = `phone,ok\n${one},"No "\n${two}," no\u00a0"\n${numberOf(3)},"yes "\n`;
     const { contacts } = await read(cells, { optOutColumns: ["ok=no"] });
     expect(contacts.map(({ doNotCall = false }) => doNotCall)).toEqual([true, true, false]);
     const plain = await read(cells, { optOutColumns: ["ok"] });
     expect(plain.contacts.map(({ doNotCall = false }) => doNotCall)).toEqual([false, false, true]);
+  });
+
+  it("is read whichever way its accents are written", async () => {
+    const cells = `phone,wish\n${one},nicht m\u00f6glich\n${two},nicht mo\u0308glich\n`;
+    for (const value of ["m\u00f6glich", "mo\u0308glich"]) {
+      const { contacts } = await read(cells, { optOutColumns: [`wish=nicht ${value}`] });
+      expect(contacts.map(({ doNotCall }) => doNotCall)).toEqual([true, true]);
+    }
   });
 
   it("changes nothing of a plan that is refused", async () => {
