@@ -261,7 +261,7 @@ describe("an attempt whose answer was lost, with idempotent", () => {
         throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
       });
       const next = await stage.reopen({ create });
-      await step(next);
+      await step(next, 1_000);
       await step(next, minutes);
       expect(posts).toBe(1);
     },
