@@ -1,7 +1,14 @@
 /** What `outdial` and `outdial/fetch` export beside `calls` and `Client`. */
 export { Call } from "./calls/call.ts";
 export type { LiveCall, LiveState } from "./calls/live-call.ts";
-export { type CallAtUrls, type CallFlow, CallParams } from "./calls/params.ts";
+export {
+  type CallAtUrls,
+  type CallFields,
+  type CallFlow,
+  CallParams,
+  type FlowAtUrl,
+  type FlowInRequest,
+} from "./calls/params.ts";
 export type { Calls, CallsClient, ClientOptions } from "./client.ts";
 export {
   BadParametersException,

@@ -84,6 +84,8 @@ const firstOf = (signals: readonly (AbortSignal | undefined)[]) => {
 /** Waits, or for ever once the signal has aborted; leaves neither timer nor listener. */
 const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
+    // It may have aborted since the answer came: then no event comes any more.
+    if (signal.aborted) return;
     const stop = (): void => clearTimeout(timer);
     const timer = setTimeout(() => {
       signal.removeEventListener("abort", stop);

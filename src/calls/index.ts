@@ -69,7 +69,14 @@ export { type EndedOptions, ended } from "./ended.ts";
 export { get } from "./get.ts";
 export type { LiveEndpoint, LiveOptions, OptionsOrClient } from "./live.ts";
 export type { LiveCall, LiveState } from "./live-call.ts";
-export { type CallAtUrls, type CallFlow, CallParams } from "./params.ts";
+export {
+  type CallAtUrls,
+  type CallFields,
+  type CallFlow,
+  CallParams,
+  type FlowAtUrl,
+  type FlowInRequest,
+} from "./params.ts";
 export { press } from "./press.ts";
 export { type RecordingOptions, recording } from "./recording.ts";
 export { redirect } from "./redirect.ts";

@@ -21,7 +21,7 @@ export interface CallFlow {
 }
 
 /** Who calls whom, and what the service does beside the call. */
-interface CallFields {
+export interface CallFields {
   /** Who calls: a number of the account's, in E.164: `+` and 7 to 15 digits. */
   readonly from_number: string;
   /** Who is called, in E.164: `+` and 7 to 15 digits. */
@@ -41,23 +41,25 @@ interface CallFields {
 }
 
 /** A call whose flow is at a URL. */
-interface FlowAtUrl {
+export interface FlowAtUrl {
   /**
    * Where the service asks what to do, once somebody has answered: an absolute `https:` URL of at most
    * 2083 characters, without user and password; `http:` on loopback only where `baseUrl` is, too.
    */
   readonly flow_url: string;
+  /** None: the flow is at the URL. */
   readonly flow?: undefined;
 }
 
 /** A call whose flow is in the request. */
-interface FlowInRequest {
+export interface FlowInRequest {
   /**
    * What the call does, once somebody has answered, in the place of `flow_url`: what `say`, `play` or another builder of
    * `outdial/flows` returned. It needs no server; what asks, continues at a step or branches does. With a carrier it needs the
    * whole service: `twilio({ … })`, not `twilioCalls({ … })`.
    */
   readonly flow: CallFlow;
+  /** None: the flow is in the request. */
   readonly flow_url?: undefined;
 }
 
@@ -70,6 +72,7 @@ export type CallParams = CallFields & (FlowAtUrl | FlowInRequest);
 
 /** A call whose flow and notifications are at URLs, as a list places it. */
 export interface CallAtUrls extends CallFields, FlowAtUrl {
+  /** Where the service sends notifications about the call: a URL by the rule of `flow_url`. */
   readonly status_callback_url: string;
 }
 

@@ -2,7 +2,15 @@ import { parseArgs } from "node:util";
 import type { Terminal } from "./terminal.ts";
 
 /** Exit codes, the same for every command. */
-export const exits = { done: 0, refused: 1, usage: 2, maybe: 3, interrupted: 130 } as const;
+export const exits = {
+  done: 0,
+  refused: 1,
+  usage: 2,
+  maybe: 3,
+  ended: 4,
+  unknown: 5,
+  interrupted: 130,
+} as const;
 
 export type Exit = (typeof exits)[keyof typeof exits];
 
@@ -56,10 +64,10 @@ export type Values<F extends Flags> = ReturnType<
 
 /**
  * How far a command has come with calls. It decides the exit code of an interrupt or an unexpected error:
- * 1 before the first POST, 3 from then on, 0 once the id of every call is known. `listed` is `nothing`, and `recorded` is `sent`, where
- * a ledger knows which calls may have been placed: an interrupt is 130, and the same command resumes.
+ * 1 before the first POST, 3 from then on, 0 once the id of every call is known, 5 where its end is waited for. `listed` is `nothing`, and
+ * `recorded` is `sent`, where a ledger knows which calls may have been placed: an interrupt is 130, and the same command resumes.
  */
-export type Stage = "nothing" | "listed" | "live" | "sent" | "recorded" | "placed";
+export type Stage = "nothing" | "listed" | "live" | "sent" | "recorded" | "placed" | "waiting";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -189,7 +197,10 @@ const checkFlag = (
     const meant = suggestion(name, Object.keys(flags), "--");
     throw new UsageError(`${printable(rawName)} is unknown${meant}`);
   }
-  if (flag.type === "string" && (!value || (value.startsWith("-") && !inlineValue))) {
+  if (
+    flag.type === "string" &&
+    (!value || (value.startsWith("-") && value !== "-" && !inlineValue))
+  ) {
     const hint = /^-\d/.test(value ?? "")
       ? `; one that begins with "-" is written --${name}=…`
       : "";
@@ -264,8 +275,8 @@ export const issuesByFlag = (
     const name = names.get(param) ?? names.get(first) ?? param;
     const text = message
       .replace(/^baseUrl\b/, "the base URL")
-      // Options that a rule compares with are written as in code.
-      .replace(/\b[a-z]+[A-Z]\w*/g, (word) => names.get(word) ?? word);
+      // Others that a rule names are written as in code.
+      .replace(/\b[a-z]+[A-Z_]\w*/g, (word) => names.get(word) ?? word);
     return { param: name, message: text };
   });
 };

@@ -1,4 +1,5 @@
 import { syncBuiltinESMExports } from "node:module";
+import type { ModuleFlag } from "./script-failure.ts";
 
 /** What ends a process, where a program finds it. */
 const doors = [process, Reflect.get(globalThis, "Deno")].filter(
@@ -14,24 +15,28 @@ export const exitProcess = (code: number): never => {
   return process.exit(code);
 };
 
-/** Why a script's `process.exit` does nothing. */
+/** Why `process.exit` of a user's module does nothing. */
+const reasons: Readonly<Record<ModuleFlag, string>> = {
+  "--script":
+    "process.exit would leave the live calls of the list: return hangup() to end a call, or await campaign.cancel()",
+  "--flow-file": "process.exit would end the command without a call: export an action",
+};
+
 class ProcessExit extends Error {
   override readonly name = "ProcessExit";
 
-  constructor() {
-    super(
-      "process.exit would leave the live calls of the list: return hangup() to end a call, or await campaign.cancel()",
-    );
+  constructor(flag: ModuleFlag) {
+    super(reasons[flag]);
   }
 }
 
 /**
- * Has `process.exit` throw from now on, so that the code of a script that calls it is named and ends no command: a step of a
+ * Has `process.exit` throw from now on, so that the code of a module that calls it is named and ends no command: a step of a
  * call would leave all others, and a success as its exit code.
  */
-export const refuseExit = (): void => {
+export const refuseExit = (flag: ModuleFlag): void => {
   const refuse = (): never => {
-    throw new ProcessExit();
+    throw new ProcessExit(flag);
   };
   for (const owner of doors) Reflect.set(owner, "exit", refuse);
   // Node keeps the named exports of its modules apart.

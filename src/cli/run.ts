@@ -12,6 +12,7 @@ import {
   suggestion,
   UsageError,
 } from "./command.ts";
+import type { ModuleFlag } from "./script-failure.ts";
 import { jsonLine, plain } from "./terminal.ts";
 
 /** Every command, in the order of the help. */
@@ -123,6 +124,11 @@ const early = {
     meaning: "calls may have been placed; the same command resumes, and repeats none of them",
   },
   placed: { exit: exits.done, placed: "yes", meaning: "the call was placed" },
+  waiting: {
+    exit: exits.unknown,
+    placed: "yes",
+    meaning: "the call was placed; its end is not known",
+  },
 } as const satisfies Record<Stage, Early>;
 
 /** The end of a command that failed unexpectedly. */
@@ -144,19 +150,28 @@ const failureOf = (error: unknown, stage: Stage): Failure =>
     ? error
     : endedEarly(`unexpected ${error instanceof Error ? error.name : "error"}`, stage);
 
-/** Whether a command runs the code of a script. */
-export const hasScript = (argv: readonly string[]): boolean =>
-  argv.some((arg) => /^--script(=|$)/.test(arg));
+/** What a module of the user's decides, by the option that names it. */
+const decisions: Readonly<Record<ModuleFlag, string>> = {
+  "--script": "steps",
+  "--flow-file": "default export",
+};
+
+/** The option by which a command runs a module of the user's. */
+export const moduleFlagIn = (argv: readonly string[]): ModuleFlag | undefined =>
+  (["--script", "--flow-file"] as const).find((flag) =>
+    argv.some((arg) => arg === flag || arg.startsWith(`${flag}=`)),
+  );
 
 /**
- * What is reported of an error that nobody caught. This package catches its own, so where there is a script it is the script's,
- * whose message is printed as in its steps.
+ * What is reported of an error that nobody caught. This package catches its own, so where there is a module of the user's it is
+ * that module's, whose message is printed as in the steps of a script.
  */
 export const uncaughtFailure = (error: unknown, stage: Stage, argv: readonly string[]): unknown => {
-  if (!hasScript(argv) || error instanceof Failure) return error;
+  const flag = moduleFlagIn(argv);
+  if (!flag || error instanceof Failure) return error;
   const message = fieldsOf(error).message ?? error;
   return endedEarly(
-    `--script failed outside of its steps, so await what they start, or catch its errors: ${message}`,
+    `${flag} failed outside of its ${decisions[flag]}, so await what they start, or catch its errors: ${message}`,
     stage,
   );
 };

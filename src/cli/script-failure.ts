@@ -60,12 +60,19 @@ const placeOf = async (error: unknown, script: string): Promise<Place | undefine
   return fieldsOf(error).name === "SyntaxError" ? checkedPlace(script) : imported;
 };
 
+/** The options whose value is a module of the user's. */
+export type ModuleFlag = "--script" | "--flow-file";
+
 /**
- * The error of a command for a script that it can't load, with file, line and column as far as the runtime knows them.
+ * The error of a command for a module that it can't load, with file, line and column as far as the runtime knows them.
  *
- * @param file - the script
+ * @param file - the module
  */
-export const scriptFailure = async (error: unknown, file: string): Promise<UsageError> => {
+export const moduleFailure = async (
+  error: unknown,
+  file: string,
+  flag: ModuleFlag,
+): Promise<UsageError> => {
   if (error instanceof UsageError) return error;
   const script = resolve(file);
   const errors: unknown = fieldsOf(error).errors;
@@ -74,10 +81,10 @@ export const scriptFailure = async (error: unknown, file: string): Promise<Usage
   // The lines below the first repeat the source.
   const [said = ""] = String(fieldsOf(first).message ?? first).split("\n");
   const reason = first instanceof BadParametersException ? issueLine(first.issues) : said;
-  if (!place) return new UsageError(`--script cannot be loaded: ${reason}`);
+  if (!place) return new UsageError(`${flag} cannot be loaded: ${reason}`);
   const near = relative(".", place.file);
   const shown = near.startsWith("..") ? place.file : near;
   return new UsageError(
-    `--script cannot be loaded: ${shown}:${place.line}:${place.column}: ${reason}`,
+    `${flag} cannot be loaded: ${shown}:${place.line}:${place.column}: ${reason}`,
   );
 };

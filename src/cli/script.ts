@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Script, ScriptStep } from "../campaigns/index.ts";
 import { fieldsOf, isRecord } from "../lib/check.ts";
 import { UsageError } from "./command.ts";
-import { scriptFailure } from "./script-failure.ts";
+import { type ModuleFlag, moduleFailure } from "./script-failure.ts";
 
 /** What a script may decide; the command gives the rest. */
 const names = ["onAnswer", "onMachine", "steps", "onInput", "onRecording"] as const;
@@ -61,34 +61,48 @@ export const changedAt = async (file: string): Promise<number | undefined> =>
     () => undefined,
   );
 
-/** How long a script may take to load, in milliseconds. */
+/** How long a module may take to load, in milliseconds. */
 const loadTimeout = 10_000;
 
 /**
- * Imports a script. TypeScript is taken as the runtime strips it.
+ * Imports a module of the user's, and reads it. TypeScript is taken as the runtime strips it.
  *
- * @param changed - when it was changed last: a module is imported once for each
- * @throws {UsageError} if it breaks a rule, can't be loaded, or isn't within 10 s
+ * @param query - of its URL: a module is imported once for each
+ * @throws {UsageError} if `read` throws, or it can't be loaded within 10 s
  */
-export const importScript = async (file: string, changed: number): Promise<Script> => {
+export const importModule = async <T>(
+  flag: ModuleFlag,
+  file: string,
+  query: string,
+  read: (module: unknown) => T,
+): Promise<T> => {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     const limit = `${loadTimeout / 1_000} s`;
     reject(
       new UsageError(
-        `--script was not loaded within ${limit}: what it awaits outside of its functions never comes`,
+        `${flag} was not loaded within ${limit}: what it awaits outside of its functions never comes`,
       ),
     );
   }, loadTimeout);
   try {
-    const loaded = import(`${pathToFileURL(resolve(file))}?changed=${changed}`);
-    return scriptIn(await Promise.race([loaded, late]));
+    const loaded = import(`${pathToFileURL(resolve(file))}${query}`);
+    return read(await Promise.race([loaded, late]));
   } catch (error) {
-    throw await scriptFailure(error, file);
+    throw await moduleFailure(error, file, flag);
   } finally {
     clearTimeout(timer);
   }
 };
+
+/**
+ * Imports a script.
+ *
+ * @param changed - when it was changed last
+ * @throws {UsageError} if it breaks a rule, or can't be loaded
+ */
+export const importScript = (file: string, changed: number): Promise<Script> =>
+  importModule("--script", file, `?changed=${changed}`, scriptIn);
 
 /** @throws {UsageError} */
 export const readScript = async (file: string): Promise<Script> => {

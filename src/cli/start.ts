@@ -1,7 +1,14 @@
 import { reachDirectly } from "./address.ts";
 import type { Exit, Stage } from "./command.ts";
 import { exitProcess, refuseExit } from "./process-exit.ts";
-import { endedEarly, hasScript, interrupted, reportFailure, run, uncaughtFailure } from "./run.ts";
+import {
+  endedEarly,
+  interrupted,
+  moduleFlagIn,
+  reportFailure,
+  run,
+  uncaughtFailure,
+} from "./run.ts";
 import { Terminal } from "./terminal.ts";
 
 const argv = process.argv.slice(2);
@@ -20,7 +27,8 @@ const exit = async (code: Exit): Promise<never> => {
   return exitProcess(code);
 };
 
-if (hasScript(argv)) refuseExit();
+const moduleFlag = moduleFlagIn(argv);
+if (moduleFlag) refuseExit(moduleFlag);
 
 for (const event of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(event, () => {

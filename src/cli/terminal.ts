@@ -118,6 +118,29 @@ export class Terminal {
     }
   }
 
+  /**
+   * All of stdin; empty without it.
+   *
+   * @param most - characters, above which no more is read
+   */
+  async input(most: number, signal: AbortSignal): Promise<string> {
+    const { stdin } = this.#streams;
+    if (!stdin) return "";
+    let text = "";
+    const stop = (): void => void stdin.destroy(signal.reason);
+    signal.addEventListener("abort", stop);
+    try {
+      stdin.setEncoding("utf8");
+      for await (const chunk of stdin) {
+        text += chunk;
+        if (text.length > most) break;
+      }
+      return text;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
   #write(stream: Output, text: string): Promise<boolean> {
     return new Promise((resolve) => {
       const onDone = (error?: unknown): void => {

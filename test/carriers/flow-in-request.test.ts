@@ -1,12 +1,13 @@
 // A flow in the request of a call: on each emulator what it can have is performed, and what it can't is refused before
 // anything is sent.
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { ended } from "../../src/calls/ended.ts";
 import type { CallFlow } from "../../src/calls/params.ts";
 import { telnyx, telnyxCalls } from "../../src/carriers/telnyx/index.ts";
 import { twilio, twilioCalls } from "../../src/carriers/twilio/index.ts";
 import { vonage, vonageCalls } from "../../src/carriers/vonage/index.ts";
 import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
-import { dial, hangup, pause, play, say, stream } from "../../src/flows/index.ts";
+import { dial, hangup, pause, play, say, spell, stream } from "../../src/flows/index.ts";
 import { calls, isException } from "../../src/index.ts";
 import type { CallService } from "../../src/options.ts";
 import type { Carrier } from "./carrier.ts";
@@ -49,9 +50,9 @@ const errorOf = async (call: Promise<unknown>) => {
 
 /** What differs. */
 const rows = {
-  twilio: { spoken: ["Say", "Pause", "Say", "Hangup"], next: true, legs: true },
-  telnyx: { spoken: ["Say", "Pause", "Say", "Hangup"], next: true, legs: true },
-  vonage: { spoken: ["talk", "wait", "talk"], next: false, legs: false },
+  twilio: { spoken: ["Say", "Pause", "Say", "Hangup"], reason: undefined, next: true, legs: true },
+  telnyx: { spoken: ["Say", "Pause", "Say", "Hangup"], reason: undefined, next: true, legs: true },
+  vonage: { spoken: ["talk", "wait", "talk"], reason: "normal", next: false, legs: false },
 } as const;
 
 describe.each(carriers)("a flow in the request, with $name", (carrier) => {
@@ -65,6 +66,27 @@ describe.each(carriers)("a flow in the request, with $name", (carrier) => {
     expect(record).toMatchObject({ state: "completed", flow_url: "", status_callback_url: "" });
     expect(verbsOf(record).map((verb) => verb.split(" ")[0])).toEqual(row.spoken);
     expect(application).not.toHaveBeenCalled();
+  });
+
+  test("a spoken code: the program of a script, which knows how the call ended", async () => {
+    const { emulator } = start(carrier);
+    // As in an application, whose requests reach the carrier.
+    vi.stubGlobal("fetch", emulator.fetch);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const { service } = carrier;
+    const apiKey = carrier.keyOf(emulator);
+    const { from_number, to_number } = numbers;
+
+    const flow = say(["Your code is ", spell("402913"), pause(1_000), "Again: ", spell("402913")]);
+    const call = await calls.create(
+      { from_number, to_number, flow, record: false },
+      { apiKey, service },
+    );
+    const { state, reason } = await ended(call.id, { apiKey, service }, { endTimeout: 120_000 });
+
+    expect({ state, reason }).toEqual({ state: "completed", reason: row.reason });
+    const said = JSON.stringify((await emulator.ended(call.id)).history);
+    expect(said.match(/4, 0, 2, 9, 1, 3/g)?.length).toBeGreaterThanOrEqual(2);
   });
 
   test("play and hangup are performed, too", async () => {

@@ -62,6 +62,18 @@ describe.each(markupCarriers)("$name: a redirect of a document", (carrier) => {
   });
 });
 
+it.each(markupCarriers)(
+  "$name: a Dial that dials for ever, as its callee is busy, ends the call",
+  async (carrier) => {
+    const again: Answer = (_, response) =>
+      void response
+        .setHeader("Content-Type", "text/xml")
+        .end('<Response><Dial action="/voice">+12025550101</Dial></Response>');
+    const { call } = await called(carrier, { Url: "/voice" }, { answers: { "/voice": again } });
+    expect(call.flow_error).toMatch(/: Url follows 50 others that take no time$/);
+  },
+);
+
 it("the keys of Play digits sound as keys", async () => {
   const heard = markupCarriers.map(async (carrier) => {
     const document = '<Response><Play digits="4ww2"/><Pause length="9"/></Response>';

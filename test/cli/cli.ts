@@ -113,6 +113,18 @@ const run = (
   return { child, kill, printed, says: saysUntil(ended), ended };
 };
 
+/** Runs a command on Node with a text on its stdin. */
+export const startWithInput = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input: string,
+): Promise<Ended> => {
+  const [command = "", ...rest] = commands.node({});
+  const { child, ended } = run(command, [...rest, ...args], env, "pipe");
+  child.stdin?.end(input);
+  return ended;
+};
+
 /** How the streams of a command in this process behave. */
 interface Streams {
   /** Columns of a terminal on stderr. */

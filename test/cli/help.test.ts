@@ -96,7 +96,7 @@ describe("outdial help", () => {
     const { code, stdout, stderr } = await invoke(["call", "--json", "--to", "secret"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(JSON.parse(stderr)).toEqual({
-      error: { name: "UsageError", message: "--from, --flow, --callback are missing", exit: 2 },
+      error: { name: "UsageError", message: "--from is missing", exit: 2 },
     });
   });
 });

@@ -56,6 +56,7 @@ test.each(Object.entries(runtimes))(
         "CallParams",
         "create",
         "end",
+        "ended",
         "get",
         "press",
         "recording",

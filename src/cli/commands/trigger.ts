@@ -108,6 +108,8 @@ URL leads to where the emulator forwards to: --flow /flow.`,
       ...(given["no-record"] && { record: false }),
     };
     const names = { apiKey: "OUTDIAL_EMULATOR_KEY" };
-    return place(params, { apiKey, baseUrl, timeout, json, flags, names }, { env, ...host });
+    const placing = { apiKey, baseUrl, timeout, json, flags, names };
+    await place(params, placing, { env, ...host });
+    return exits.done;
   },
 });

@@ -17,7 +17,7 @@ const unread =
   "calls can't be asked for: a call whose notification is lost holds its slot until --settle. Telnyx needs OUTDIAL_ACCOUNT_SID";
 
 /** Whether the account's options suffice to read a call. */
-const canRead = ({ service, baseUrl = "" }: LiveEndpoint): boolean => {
+export const canRead = ({ service, baseUrl = "" }: LiveEndpoint): boolean => {
   try {
     return !service || Boolean(service.live.get("id", baseUrl));
   } catch {

@@ -5,7 +5,7 @@ import { type FlowCampaign, flowHandler, machineUrl } from "../../flows/index.ts
 import type { RedirectedCall, Service } from "../../service.ts";
 import { UsageError } from "../command.ts";
 import { changedAt, importScript } from "../script.ts";
-import { scriptFailure } from "../script-failure.ts";
+import { moduleFailure } from "../script-failure.ts";
 
 /** What a script's handler needs of the command. */
 interface ScriptOptions {
@@ -90,7 +90,7 @@ export const loadScript = async (
   try {
     await load();
   } catch (error) {
-    throw await scriptFailure(error, file);
+    throw await moduleFailure(error, file, "--script");
   }
 
   const signed = async (request: Request): Promise<Request> => {

@@ -94,6 +94,7 @@ export const cases: readonly ClientCase[] = [
         pause(1_000),
         "ÜberMARKEDlang 日本語のMARKEDテキスト",
         "+1 (MARKED",
+        "++(MARKEDtwice",
       ]);
       const echoes = [
         JSON.stringify(spoken),

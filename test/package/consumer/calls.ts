@@ -3,6 +3,8 @@ import {
   type Attempt,
   BadParametersException,
   Call,
+  type CallFields,
+  type CallFlow,
   CallParams,
   type Calls,
   type CallsClient,
@@ -14,6 +16,8 @@ import {
   type ExceptionName,
   type Fetch,
   type FieldError,
+  type FlowAtUrl,
+  type FlowInRequest,
   ForbiddenException,
   isException,
   NetworkException,
@@ -28,6 +32,13 @@ import {
 import { create, Call as SameCall, CallParams as SameParams } from "outdial/calls";
 import { is, parse } from "valibot";
 import { params } from "./params.ts";
+
+const { from_number, to_number }: CallFields = params;
+export const inRequest = (flow: CallFlow): Promise<Call> => {
+  const begins: FlowInRequest = { flow };
+  return calls.create({ from_number, to_number, ...begins }, options);
+};
+export const atUrl = ({ flow_url }: FlowAtUrl): string => flow_url;
 
 const send: Fetch = (url, init) => fetch(url, init);
 const key: ApiKey = async () => "key";

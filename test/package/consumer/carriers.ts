@@ -8,6 +8,8 @@ import {
   type CarrierMedia,
   type CarrierWebhooks,
   calls,
+  type Decision,
+  type Dialed,
   type EncodedCall,
   type Endpoint,
   type FlowInput,
@@ -16,7 +18,9 @@ import {
   type MediaInput,
   type MediaMessage,
   type MediaStream,
+  type OwnUrl,
   type PlaybackLine,
+  type Redirect,
   type Service,
   type ServiceUrl,
   type Settings,
@@ -31,15 +35,23 @@ import {
   telnyxCalls,
 } from "outdial/telnyx";
 import { type AuthToken, type TwilioOptions, twilio, twilioCalls } from "outdial/twilio";
-import { type SignatureSecret, type VonageOptions, vonage, vonageCalls } from "outdial/vonage";
+import {
+  type SignatureSecret,
+  type VonageOptions,
+  type VonageVoice,
+  vonage,
+  vonageCalls,
+} from "outdial/vonage";
 import { params } from "./params.ts";
 
 const authToken: AuthToken = async () => "the auth token";
 const twilioOptions: TwilioOptions = { accountSid: `AC${"0".repeat(32)}`, authToken };
 const signatureSecret: SignatureSecret = "a secret that the dashboard of Vonage shows";
+const premium: VonageVoice = { style: 2, premium: true };
 const vonageOptions: VonageOptions = {
   applicationId: "00000000-0000-0000-0000-000000000000",
   signatureSecret,
+  voice: { "en-US": premium },
 };
 
 const publicKey: PublicKey = async () => ["11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="];
@@ -86,3 +98,11 @@ export const encode: MediaCodec["audio"] = () => [new Uint8Array(320) satisfies 
 export const typeOf = ({ type }: MediaInput): string => type;
 export const rateOf = ({ sampleRate }: MediaStream): number => sampleRate();
 export const acknowledges = (line: PlaybackLine): Acknowledged | undefined => line.acknowledged;
+
+/** What a carrier's document needs of a decision. */
+export const leadsTo = ({ action }: Decision): Redirect["flow_url"] | undefined =>
+  action.action === "redirect" ? action.flow_url : undefined;
+export const follow = ({ signOwn }: Decision, dialed: Dialed): Promise<string> | undefined => {
+  const own: OwnUrl = { dialed };
+  return signOwn?.(own);
+};

@@ -12,6 +12,7 @@ import {
   type Cut,
   type CutEntry,
   createEmulator,
+  type Doing,
   type EmulatedService,
   type Emulator,
   type EmulatorEvent,
@@ -28,6 +29,7 @@ import {
   type NotificationEntry,
   type OnCall,
   type Outcome,
+  type Played,
   type PlayedPiece,
   type PressEntry,
   type Reason,
@@ -47,6 +49,7 @@ import {
   type WireAction,
   type WireGather,
   type WirePrompt,
+  type WireRecord,
   type WireSay,
 } from "outdial/emulator";
 
@@ -69,8 +72,8 @@ const options: EmulatorOptions = {
 
 const textOf = (prompt: WirePrompt): string => ("text" in prompt ? prompt.text : "");
 const promptsOf = (action: WireAction): readonly string[] => {
-  if (action.action !== "say" && action.action !== "gather") return [];
-  const { prompts }: WireSay | WireGather = action;
+  if (!("prompts" in action)) return [];
+  const { prompts }: WireSay | WireGather | WireRecord = action;
   return prompts.map(textOf);
 };
 
@@ -177,3 +180,6 @@ export const watch = async (): Promise<readonly EmulatorEvent[]> => {
   for await (const event of emulator) seen.push(event);
   return seen;
 };
+
+/** What a step lets the callee hear. */
+export const heardIn = ({ plays = [] }: Doing): readonly Played[] => plays;

@@ -7,6 +7,7 @@ import {
   type AudioPrompt,
   actionUrl,
   audio,
+  type Branch,
   type BunServerSocket,
   BunSocket,
   bunWebSocket,
@@ -14,10 +15,12 @@ import {
   type Closed,
   type Context,
   type Dial,
+  type Dialed,
   dial,
   type FlowCampaign,
   type FlowOptions,
   FlowRequest,
+  type Following,
   FrameException,
   FromApplication,
   FromService,
@@ -27,6 +30,7 @@ import {
   gather,
   type Hangup,
   hangup,
+  type InputHook,
   type KeyCount,
   type KeyPress,
   type MachineUrlOptions,
@@ -47,6 +51,9 @@ import {
   type Prompts,
   pause,
   play,
+  type RecordAction,
+  type RecordingInput,
+  record,
   type Say,
   type SayOptions,
   type Secret,
@@ -61,9 +68,11 @@ import {
   type StreamOptions,
   type StreamSession,
   say,
+  spell,
   stream,
   streamSession,
   type Verification,
+  type WireDial,
 } from "outdial/flows";
 import { is } from "valibot";
 
@@ -72,6 +81,17 @@ const agent: Stream = stream("wss://app.test/media", { sample_rate: "16k", chunk
 const end: Hangup = hangup();
 const person: Dial = dial("+12025550100", { timeout: 20, on_busy: greeting, on_failure: end });
 export const actions: readonly Action[] = [greeting, agent, end, person];
+
+const branch: Branch = "on_busy";
+const following: Following<"after"> = "after";
+const second: Dial<"after"> = dial("+12025550100", { [branch]: following, next: "after" });
+export const reached = ({ dialed }: StepInput): Dialed["state"] | undefined => dialed?.state;
+export const branchIn = ({ on_busy }: WireDial): Play | Hangup | undefined => on_busy;
+const told: RecordAction<"after"> = record("Tell us why.", { as: "why", next: "after" });
+const code: string = spell("402913");
+export const spelled: readonly AnyAction[] = [second, told, say(code)];
+export const fileOf = ({ recording_url }: RecordingInput): string => recording_url;
+export const onInput: InputHook = ({ digits }) => digits;
 
 const secret: Secret = "a secret that was made at random";
 const checks: Checks = { secret };

@@ -1,11 +1,21 @@
-import type { CarrierLive, LiveRefusal, LiveRequest, Service } from "outdial";
+import type {
+  CallsClient,
+  CarrierLive,
+  LiveRefusal,
+  LiveRequest,
+  RecordingList,
+  Service,
+} from "outdial";
 import {
+  type EndedOptions,
   end,
+  ended,
   get,
   type LiveCall,
   type LiveEndpoint,
   type LiveOptions,
   type LiveState,
+  type OptionsOrClient,
   press,
   type RecordingOptions,
   type RedirectedCall,
@@ -42,3 +52,11 @@ export const methodOf = ({ method }: LiveRequest): string => method;
 
 export const pressKeys = (id: string, options: LiveOptions): Promise<void> =>
   press(id, "12#", options);
+
+/** Waits for the end of a call with what its client has. */
+export const endOf = (id: string, client: CallsClient): Promise<LiveCall> => {
+  const wait: EndedOptions = { endTimeout: 60_000 };
+  const same: OptionsOrClient = client;
+  return ended(id, same, wait);
+};
+export const latest = ({ urlIn }: RecordingList): string | undefined => urlIn({}, "");

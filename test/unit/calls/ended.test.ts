@@ -190,6 +190,21 @@ describe("a signal", () => {
     expect(times).toEqual([]);
   });
 
+  test("that aborts just after an answer leaves no timer", async () => {
+    for (let ticks = 0; ticks < 30; ticks++) {
+      const { options } = serve(refusing(503, { "Retry-After": "3600" }));
+      const controller = new AbortController();
+      const abortAfter = async () => {
+        for (let tick = 0; tick < ticks; tick++) await undefined;
+        controller.abort("enough");
+      };
+      const { signal } = controller;
+      const caught = ended("cs_1", { ...options, onAttempt: () => void abortAfter() }, { signal });
+      expect(await caught.catch((reason: unknown) => reason)).toBe("enough");
+      expect(vi.getTimerCount()).toBe(0);
+    }
+  });
+
   test("that is none is refused by name", async () => {
     const { options } = serve(inState("ringing"));
     const error = await errorOf(ended("cs_1", options, { signal: {} } as never));

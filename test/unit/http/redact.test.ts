@@ -175,6 +175,14 @@ test("a key with the spelling of another character in it is found as it is, and 
   }
 });
 
+test("a text that begins as a number is hidden as it is: nothing in it is a pattern", () => {
+  for (const text of ["+(hello", "+abc(defghijkl", "+49 30 (12", "+[z-a] (sale", "+.*.*.*.*.*.*"]) {
+    const { redact } = redactor([key], [text]);
+    expect(redact(`near ${text}: no`)).toBe("near ***: no");
+    expect(redact("nothing of it")).toBe("nothing of it");
+  }
+});
+
 describe("a key that is too long for a pattern", () => {
   const line = (at: number) =>
     `${at}KfQ9vZ3LmX7cRt0YbN5hWd2GsJ8pUe4AoB1iVk6TgDwEqCnHxMlSyPzF/a+${at}`;

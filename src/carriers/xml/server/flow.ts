@@ -45,7 +45,7 @@ interface Document {
   readonly verbs: readonly MarkupElement[];
 }
 
-/** How many documents in a row may do nothing but redirect. */
+/** How many documents in a row may do nothing but redirect, or take no time, such as a Dial whose callee is busy. */
 const maxRedirects = 50;
 
 /** The most characters of a document that the history keeps. */
@@ -187,6 +187,9 @@ export const followMarkup = async (
   /** How many documents in a row did nothing but redirect. */
   let redirects = 0;
   const { line } = parts;
+  /** How many documents in a row took no time, and when the last one that took some had ended. */
+  let instant = 0;
+  let since = -1;
   const performer = new Performer<Request>(line, {
     first: fields.first,
     load: async (request, context) => {
@@ -194,6 +197,11 @@ export const followMarkup = async (
       if (redirects >= maxRedirects) {
         const rule = `follows ${maxRedirects} others that do nothing else`;
         throw new FlowError(step, "Redirect", rule);
+      }
+      if (line.talkTime > since) instant = 0;
+      since = line.talkTime;
+      if (instant++ >= maxRedirects) {
+        throw new FlowError(step, "Url", `follows ${maxRedirects} others that take no time`);
       }
       const { url, verbs } = await documents.get(request, context);
       redirects = verbs[0]?.name === "Redirect" ? redirects + 1 : 0;
