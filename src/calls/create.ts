@@ -50,10 +50,15 @@ export interface Progress {
   posts: number;
   /** With it what may have placed a call is sent again; dropped after an answer of another host or about another call. */
   idempotencyKey?: string | false | undefined;
+  /** When the first POST was sent, by the machine's clock, which goes on while the machine sleeps. */
+  began?: number;
   /** The keys and other secrets, and the pieces of secrets, of all POSTs. */
   readonly secrets: string[];
   readonly pieces: string[];
 }
+
+/** For how many milliseconds since its first POST a call is asked for: a service keeps a key for twice as long. */
+const askedFor = 12 * 3_600_000;
 
 /** What the next attempt uses. */
 interface Plan {
@@ -194,10 +199,17 @@ const attempt = async (
   let isSingle = () => false;
   const begin = (): Promise<Response> => {
     const init = initOf(encoded, headers, signal);
+    const now = Date.now();
+    const { idempotencyKey, began = now } = progress;
     requireOpen(
-      Date.now() >= Number(notAfter) &&
-        new TimeoutException("notAfter has passed", { placed: before }),
+      now >= Number(notAfter) && new TimeoutException("notAfter has passed", { placed: before }),
     );
+    requireOpen(
+      !!idempotencyKey &&
+        now - began >= askedFor &&
+        new TimeoutException("The key is too old to ask again", { placed: before }),
+    );
+    progress.began = began;
     isSingle = sendsOnce(fetch);
     progress.facts = { placed: "maybe" };
     progress.posts++;
@@ -268,7 +280,8 @@ const afterPause: Repeat = async (plan, { retryAfter }, { ends, signal, progress
   const wait = Math.max(retryAfter ?? Number(!least), least) * 1000;
   // With a key only the deadline ends the asking.
   const isLast = !least && plan.retries-- < 1;
-  if (isLast || performance.now() + wait >= ends || wait >= 2 ** 31) return false;
+  if (isLast || performance.now() + wait >= ends) return false;
+  if (wait >= (least ? askedFor : 2 ** 31)) return false;
   await pause(wait, signal);
   return true;
 };
@@ -348,7 +361,9 @@ export const place = async (
     return [checked, options, requestFlowOf(checked)] as const;
   });
   const { timeout, signal: caller, idempotent } = settings;
-  const { idempotencyKey = idempotent && crypto.randomUUID() } = settings;
+  // No request of a service of the caller's own has the key.
+  const idempotencyKey =
+    !settings.service && (settings.idempotencyKey ?? (idempotent && crypto.randomUUID()));
   const json = JSON.stringify({ ...params, flow });
   const numbers = [params.from_number, params.to_number, ...(flow?.secrets ?? [])];
   const progress: Progress = {

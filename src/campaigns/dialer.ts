@@ -92,6 +92,8 @@ export class Dialer {
   #recording: Promise<void> = Promise.resolve();
   readonly #polling: Polling;
   readonly #repeats = new Repeats();
+  /** Whether `create` passes the key on, as far as is known: one that declares no options may drop it. */
+  #passesKey: boolean;
   /** Ends the live calls once that is asked for. */
   readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
@@ -119,6 +121,7 @@ export class Dialer {
     const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
     this.#sql = sql;
     this.#settings = settings;
+    this.#passesKey = settings.create.length > 1;
     this.#slots = concurrency;
     this.#mostRequests = mostRequests;
     const write = <T>(work: () => T): Promise<T> => this.whileBusy(() => sql.commit(work));
@@ -411,7 +414,8 @@ export class Dialer {
       const isLate = notAfter && Date.now() >= notAfter.getTime();
       return isLate && isUnsent(error) ? tooLate : answerOfError(error);
     } finally {
-      if (sent && !keyed.isPassedOn()) await this.#forget(key, sent);
+      if (sent && keyed.isPassedOn()) this.#passesKey = true;
+      else if (sent) await this.#forget(key, sent);
     }
   }
 
@@ -429,7 +433,7 @@ export class Dialer {
   /** Asks again for attempts whose answers were lost. */
   async #repeatLost(): Promise<void> {
     const { idempotent, clock } = this.#settings;
-    if (!idempotent) return;
+    if (!idempotent || !this.#passesKey) return;
     const at = clock();
     const free = Math.max(0, this.#mostRequests - this.underWay);
     const due = this.#repeats.due(lostAttempts(this.#sql, at, this.#settings), at);
@@ -459,11 +463,18 @@ export class Dialer {
       const beforeSend = async () => {
         await this.#sending.untilFree();
         this.#requireRepeatable(lost);
+        if (!keyed.isPassedOn()) throw new Error("create drops the key");
       };
       // For a `create` that drops `beforeSend`.
       this.#requireRepeatable(lost);
-      const { options } = keyedOptions({ ...hours, beforeSend }, key);
-      const answer = answerOf(await this.#settings.create(params, options));
+      const keyed = keyedOptions({ ...hours, beforeSend }, key);
+      const answer = answerOf(
+        await this.#settings.create(params, keyed.options).finally(() => {
+          if (keyed.isPassedOn()) return;
+          this.#passesKey = false;
+          this.#repeats.never(lost);
+        }),
+      );
       if (answer.type !== "placed") return;
       await this.#record({ contact, attempt, call_id: undefined, answer, began });
     } catch (error) {
@@ -535,7 +546,7 @@ export class Dialer {
     if (hasRequests) times.push(this.#polling.wake);
     if (waiting > 0) times.push(endOf(this.#settings));
     const { idempotent, clock } = this.#settings;
-    if (idempotent && hasRequests && stateOfCampaign(sql) === "running") {
+    if (idempotent && this.#passesKey && hasRequests && stateOfCampaign(sql) === "running") {
       const at = clock();
       times.push(this.#repeats.wake(lostAttempts(sql, at, this.#settings), at));
     }

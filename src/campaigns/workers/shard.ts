@@ -335,12 +335,14 @@ export class CampaignShard {
   async #open(share: Share): Promise<Opened["campaign"]> {
     const { id, until, wholeRate, pollsPerSecond, ...rest } = share;
     const { create, get, end, ...own } = this.#options;
-    const counting =
-      <Args extends readonly unknown[], T>(request: (...args: Args) => T) =>
-      (...args: Args): T => {
+    const counting = <Args extends readonly unknown[], T>(request: (...args: Args) => T) => {
+      const counted = (...args: Args): T => {
         this.#requests++;
         return request(...args);
       };
+      // By its length a campaign knows a create that takes no options.
+      return Object.defineProperty(counted, "length", { value: request.length });
+    };
     const options: CampaignOptions = {
       ...rest,
       ...own,

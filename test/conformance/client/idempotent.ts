@@ -457,6 +457,42 @@ export const cases: readonly ClientCase[] = [
     },
   },
   {
+    name: "idempotent: nothing is asked for 12 hours after its first POST, as a key is kept for 24",
+    run: async ({ calls }) => {
+      const { now } = Date;
+      const aDay = 86_400;
+      /** The machine sleeps: its timers stand still. */
+      const sleeps = () => {
+        Date.now = () => now() + aDay * 1_000;
+        throw new TypeError("lost");
+      };
+      const lost = () => {
+        throw new TypeError("lost");
+      };
+      const later = status(429, "", { "retry-after": `${aDay}` });
+      for (const answers of [[sleeps], [lost, later]]) {
+        const { fetch, sent } = answersInPlace(...answers, status(202, '{"id":"cs_1"}'));
+        try {
+          const [error] = await withoutPauses(() =>
+            exceptionOf(
+              calls.create(params, {
+                ...options,
+                baseUrl,
+                timeout: false,
+                fetch,
+                idempotent: true,
+              }),
+            ),
+          );
+          assert.equal(error.placed, "maybe");
+          assert.lengthOf(sent, answers.length);
+        } finally {
+          Date.now = now;
+        }
+      }
+    },
+  },
+  {
     name: "idempotent: onAttempt reports each POST, and maybe for each after the first that was",
     run: async (env) => {
       const heard: Attempt[] = [];

@@ -1,11 +1,12 @@
 import { inspect } from "node:util";
+import { custom } from "valibot";
 import { expect, test, vi } from "vitest";
 import { create } from "../../../src/calls/index.ts";
 import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { vonage } from "../../../src/carriers/vonage/index.ts";
 import { BadParametersException, isException } from "../../../src/errors.ts";
 import type { Options } from "../../../src/index.ts";
-import type { CallService, CarrierClient } from "../../../src/options.ts";
+import type { CallService, CarrierClient, Settings } from "../../../src/options.ts";
 import { pem, unusableKeys } from "../vonage/keys.ts";
 
 const params = {
@@ -32,6 +33,21 @@ const withEncodeCall = (encodeCall: () => unknown): CallService => {
   const service = twilio({ accountSid });
   return { ...service, client: { ...service.client, encodeCall } as CarrierClient };
 };
+
+test("a service of the caller's own, whose requests have no key, is never asked again", async () => {
+  const { client, ...rest } = withEncodeCall(() => ({
+    url: "https://own.test/",
+    headers: {},
+    body: "",
+  }));
+  const settings = custom<Settings>(() => true);
+  const service = { ...rest, client: { ...client, settings } };
+  for (const asked of [{ idempotent: true }, { idempotencyKey: "message-1" }]) {
+    const given = { service, apiKey, baseUrl: "https://own.test", headers: {}, timeout: 5_000 };
+    const { error, posts } = await refusal({ ...given, ...asked } as unknown as Options);
+    expect([error.placed, posts]).toEqual(["maybe", 1]);
+  }
+});
 
 test.each<[string, CallService, string, string, object, string]>([
   ["twilio", twilio({ accountSid }), apiKey, accountSid, { sid: "CA1" }, "CA1"],

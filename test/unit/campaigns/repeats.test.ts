@@ -232,6 +232,41 @@ describe("an attempt whose answer was lost, with idempotent", () => {
     expect(posts).toBe(1);
   });
 
+  it.each<[string, (post: () => Promise<never>) => CampaignOptions["create"]]>([
+    ["takes no options", (post) => (_params) => post()],
+    [
+      "has other options",
+      (post) =>
+        async (_params, { beforeSend }) => {
+          await beforeSend?.();
+          return post();
+        },
+    ],
+  ])(
+    "is not asked for again after a crash where create drops the key: it %s",
+    async (_, dropping) => {
+      let posts = 0;
+      const sent = Promise.withResolvers<void>();
+      const dying = dropping(() => {
+        posts++;
+        sent.resolve();
+        return new Promise<never>(() => {});
+      });
+      const stage = await stageOf({ idempotent: true, create: dying });
+      await stage.campaign.add(people(1));
+      await stage.campaign.step();
+      await sent.promise;
+      const create = dropping(async () => {
+        posts++;
+        throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
+      });
+      const next = await stage.reopen({ create });
+      await step(next, 1_000);
+      await step(next, minutes);
+      expect(posts).toBe(1);
+    },
+  );
+
   it("is refused with a carrier, which keeps no keys", async () => {
     const service = { name: "twilio", account: "AC1", callsPerSecond: 1_000 };
     await expect(stageOf({ idempotent: true, service })).rejects.toMatchObject({
