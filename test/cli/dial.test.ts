@@ -242,7 +242,7 @@ describe("outdial dial", () => {
       ...listening(),
     );
     const { child, ended, says } = start("node", args, env());
-    await says(/Notifications arrive/);
+    await says(/contacts? to call, of/);
     child.kill("SIGINT");
     child.kill("SIGTERM");
     const { code, stderr } = await ended;

@@ -72,7 +72,8 @@ describe("outdial trigger", () => {
     const [, exit = "0"] = new RegExp(`^ +${name} .*: exit (\\d)$`, "m").exec(help) ?? [];
     expect(code).toBe(Number(exit));
     expect(Number(code) > 0).toBe(outage !== undefined || response !== undefined);
-    if (!outage && response !== "unplaced") await says(/notified +call\.(completed|failed), delivered/);
+    if (!outage && response !== "unplaced")
+      await says(/notified +call\.(completed|failed), delivered/);
   });
 
   it("waits for an emulator that answers late, as on a busy machine", async () => {
