@@ -16,16 +16,20 @@ const wayOut = "give flow_url, where flowHandler decides";
 /** Digits of a text that may be a number or a code, whatever is between them. */
 const digitRun = /\d(?:[^\p{L}\d]{0,3}\d){2,}/gu;
 
+/** A code as `spell` writes it. */
+const spelledCode = /[\p{L}\p{N}](?:, [\p{L}\p{N}]){2,}/gu;
+
 /** Characters of the parts in which a text is searched for, as a service may repeat a part of it. */
 const partLength = 12;
 
-/** What no exception may have of a text: the whole, its parts, and its digits however they are separated. */
+/** What no exception may have of a text: the whole, its parts, spelled codes, and its digits however they are separated. */
 const secretsIn = (text: string): readonly string[] => {
   const digits = text.match(digitRun) ?? [];
   return [
     // A shorter one is in other texts by chance.
     ...(text.replace(/[^\p{L}\p{N}]/gu, "").length > 2 ? [text.replace(/^\+/, "")] : []),
     ...(text.replace(/\+/g, " ").match(new RegExp(`[^]{${partLength}}`, "g")) ?? []),
+    ...(text.match(spelledCode) ?? []),
     ...digits.map((run) => `+${run.replace(/\D/g, "")}`),
   ];
 };

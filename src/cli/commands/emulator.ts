@@ -403,7 +403,8 @@ requests to that origin, path and query kept, so that signatures hold and no tun
     `With --script that file is the application: its default export has the options of flowHandler, such
 as onAnswer and steps. It is loaded again when it changes. TypeScript is taken as your runtime
 strips it.`,
-    `--callees has shares of the calls: ${calleeNames.join(", ")}
+    `--callees has shares of the calls:
+${calleeNames.join(", ")},
 and press=KEYS, such as press=4/5:60%: 4 at the first question, 5 at all others.
 Who is left answers, and presses nothing. Without it the number decides, or you in the dashboard.`,
     `With --service it speaks that carrier's interface instead, with an account of its own that stays
