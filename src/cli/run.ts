@@ -43,7 +43,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: () => import("./commands/stop.ts"),
   },
   results: {
-    summary: "Prints the meaning of each contact of a ledger, as CSV or JSON.",
+    summary: "Prints the disposition of each contact of a ledger, as CSV or JSON.",
     load: () => import("./commands/results.ts"),
   },
   report: {
@@ -102,46 +102,46 @@ interface Early {
   readonly exit: Exit;
   readonly interrupted?: Exit;
   readonly placed: "no" | "maybe" | "yes" | undefined;
-  readonly meaning: string;
+  readonly note: string;
 }
 
-const nothing = { exit: exits.refused, placed: "no", meaning: "no call was placed" } as const;
+const nothing = { exit: exits.refused, placed: "no", note: "no call was placed" } as const;
 
 /** What is known about a call when a command ends early, by the stage it reached, and its exit code where it is interrupted. */
 const early = {
   nothing,
   listed: { ...nothing, interrupted: exits.interrupted },
-  live: { exit: exits.refused, placed: undefined, meaning: "the same command may be repeated" },
+  live: { exit: exits.refused, placed: undefined, note: "the same command may be repeated" },
   sent: {
     exit: exits.maybe,
     placed: "maybe",
-    meaning: "a call may have been placed, so find out before you call again",
+    note: "a call may have been placed, so find out before you call again",
   },
   recorded: {
     exit: exits.maybe,
     interrupted: exits.interrupted,
     placed: "maybe",
-    meaning: "calls may have been placed; the same command resumes, and repeats none of them",
+    note: "calls may have been placed; the same command resumes, and repeats none of them",
   },
-  placed: { exit: exits.done, placed: "yes", meaning: "the call was placed" },
+  placed: { exit: exits.done, placed: "yes", note: "the call was placed" },
   waiting: {
     exit: exits.unknown,
     placed: "yes",
-    meaning: "the call was placed; its end is not known",
+    note: "the call was placed; its end is not known",
   },
 } as const satisfies Record<Stage, Early>;
 
 /** The end of a command that failed unexpectedly. */
 export const endedEarly = (what: string, stage: Stage): Failure => {
-  const { exit, placed, meaning } = early[stage];
-  return new Failure(`${what} (${meaning})`, exit, { placed });
+  const { exit, placed, note } = early[stage];
+  return new Failure(`${what} (${note})`, exit, { placed });
 };
 
 /** The end of a command that was interrupted. */
 export const interrupted = (what: string, stage: Stage): Failure => {
-  const { exit, placed, meaning, ...own } = early[stage];
+  const { exit, placed, note, ...own } = early[stage];
   const code = "interrupted" in own ? own.interrupted : exit;
-  return new Failure(`${what} (${meaning})`, code, { placed });
+  return new Failure(`${what} (${note})`, code, { placed });
 };
 
 /** Of an unexpected error only the name is printed: its message may contain anything. */
