@@ -107,7 +107,7 @@ export interface CallOptions {
    * `create` then sends a key of its own. After a lost answer, a 5xx, an unreadable 2xx, a 429, or a 409
    * `idempotency_in_progress` it sends the same POST again, to the same URL with the same key and body, until the deadline, with
    * growing pauses from 0.2 to 2 s or the service's `Retry-After`; one POST waits a third of `timeout` for its answer, 3 s
-   * without one. Once a POST may have placed a call, `placed` stays `"maybe"`, until the id of the call comes. At a service
+   * without one, and the last one until the deadline. Once a POST may have placed a call, `placed` stays `"maybe"`, until the id of the call comes. At a service
    * that does not keep keys each such POST is one more call.
    *
    * @defaultValue `false`: nothing that may have placed a call is sent twice

@@ -158,7 +158,6 @@ export const encodeCall = (params: CallParams, baseUrl: string, key: string): En
 const encode = async (placing: Placing, plan: Plan): Promise<EncodedCall> => {
   const { settings, params, json, progress } = placing;
   const { baseUrl, service } = settings;
-  const { idempotencyKey } = progress;
   plan.key ??= await keyFor(placing);
   if (!service) {
     // As `encodeCall`, which would cost each bundle some bytes here.
@@ -167,7 +166,7 @@ const encode = async (placing: Placing, plan: Plan): Promise<EncodedCall> => {
       headers: {
         "X-API-Key": plan.key,
         "Content-Type": "application/json",
-        ...(idempotencyKey && { "Idempotency-Key": idempotencyKey }),
+        ...(progress.idempotencyKey && { "Idempotency-Key": progress.idempotencyKey }),
       },
       body: json,
     };
@@ -200,16 +199,12 @@ const attempt = async (
   const begin = (): Promise<Response> => {
     const init = initOf(encoded, headers, signal);
     const now = Date.now();
-    const { idempotencyKey, began = now } = progress;
+    progress.began ??= now;
+    const isOld = progress.idempotencyKey && now - progress.began >= askedFor;
+    const late = isOld ? "The key is too old to ask again" : "notAfter has passed";
     requireOpen(
-      now >= Number(notAfter) && new TimeoutException("notAfter has passed", { placed: before }),
+      (isOld || now >= Number(notAfter)) && new TimeoutException(late, { placed: before }),
     );
-    requireOpen(
-      !!idempotencyKey &&
-        now - began >= askedFor &&
-        new TimeoutException("The key is too old to ask again", { placed: before }),
-    );
-    progress.began = began;
     isSingle = sendsOnce(fetch);
     progress.facts = { placed: "maybe" };
     progress.posts++;
@@ -236,7 +231,7 @@ const attempt = async (
     const { from_number, to_number } = fieldsOf(call.output);
     const isForeign =
       progress.idempotencyKey &&
-      [from_number, to_number].some((number, at) => (number ?? numbers[at]) !== numbers[at]);
+      ((from_number ?? numbers[0]) !== numbers[0] || (to_number ?? numbers[1]) !== numbers[1]);
     if (call.success && !isForeign) {
       reportAttempt("yes");
       return call.output;
@@ -275,8 +270,11 @@ const withOtherKey: Repeat = async (plan, _, placing) => {
   return plan.key !== old;
 };
 
+/** The shortest pause after so many POSTs with a key, in seconds. */
+const pauseAfter = (posts: number): number => Math.min(2 ** posts / 10, 2);
+
 const afterPause: Repeat = async (plan, { retryAfter }, { ends, signal, progress }) => {
-  const least = progress.idempotencyKey ? Math.min(2 ** progress.posts / 10, 2) : 0;
+  const least = progress.idempotencyKey ? pauseAfter(progress.posts) : 0;
   const wait = Math.max(retryAfter ?? Number(!least), least) * 1000;
   // With a key only the deadline ends the asking.
   const isLast = !least && plan.retries-- < 1;
@@ -303,7 +301,7 @@ const unsettled = /^(maybe|[25]..|429|409 idempotency_in_progress$)/;
 
 /** Repeats attempts until a call is placed, or until no repetition is safe. */
 export const attempts = async (placing: Placing, memory: Memory): Promise<Call> => {
-  const { progress } = placing;
+  const { progress, ends } = placing;
   const { path, retries, service, timeout } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
@@ -319,10 +317,11 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
     } catch (error) {
       throw progress.facts.placed === "no" ? error : last;
     }
-    // One of several POSTs waits a third of the time, so that something is left to ask again with.
+    // One of several POSTs waits a third of the time, so that something is left to ask again with; the last one waits for all of it.
     const limit = Math.ceil((timeout || 9_000) / 3);
+    const next = performance.now() + limit + pauseAfter(progress.posts + 1) * 1000;
     const outcome = await (progress.idempotencyKey
-      ? withDeadline(limit, placing.signal, lateAfter(limit, progress), (signal) =>
+      ? withDeadline(next < ends && limit, placing.signal, lateAfter(limit, progress), (signal) =>
           attempt({ ...placing, signal }, encoded),
         ).catch((error) => error)
       : attempt(placing, encoded));
@@ -340,6 +339,13 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
     last = outcome;
   }
 };
+
+/** A key of 36 random digits: `crypto.randomUUID` is absent in a page without https. */
+const randomKey = (): string =>
+  crypto
+    .getRandomValues(new Uint8Array(36))
+    .map((byte) => byte % 10)
+    .join("");
 
 /**
  * Places a call.
@@ -363,7 +369,7 @@ export const place = async (
   const { timeout, signal: caller, idempotent } = settings;
   // No request of a service of the caller's own has the key.
   const idempotencyKey =
-    !settings.service && (settings.idempotencyKey ?? (idempotent && crypto.randomUUID()));
+    !settings.service && (settings.idempotencyKey ?? (idempotent && randomKey()));
   const json = JSON.stringify({ ...params, flow });
   const numbers = [params.from_number, params.to_number, ...(flow?.secrets ?? [])];
   const progress: Progress = {

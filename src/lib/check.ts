@@ -125,7 +125,7 @@ export const check = <T>(
     if (success) return output;
     found = issues.map(({ path, message, expected }) => {
       const param = path ? nameOf(path) : name;
-      const known = Object.keys("entries" in schema ? fieldsOf(schema.entries) : {});
+      const known = Object.keys(fieldsOf(fieldsOf(schema).entries));
       const meant = expected === "never" && nearest(known, param);
       return { param, message: meant ? `${message}: did you mean ${meant}?` : message };
     });

@@ -278,6 +278,35 @@ export const cases: readonly ClientCase[] = [
     },
   },
   {
+    name: "idempotent: a POST after which no time is left for another waits until the deadline, which the exception names",
+    run: async ({ calls }) => {
+      const now = performance.now.bind(performance);
+      const slow = () => {
+        performance.now = () => now() + timeout - third;
+        return new Response("", { status: 503 });
+      };
+      await withHeldTimers(
+        (delay) => [timeout, third, 200].includes(delay),
+        async ({ fire, delays }) => {
+          const { fetch, sent } = answersInPlace(slow, () => new Promise<never>(() => {}));
+          const given = { ...options, baseUrl, fetch, timeout, idempotent: true };
+          try {
+            const call = exceptionOf(calls.create(params, given));
+            await fire(200);
+            await until(() => sent.length === 2);
+            await settle();
+            assert.deepEqual(delays(), [timeout]);
+            await fire(timeout);
+            const { message } = await call;
+            assert.equal(message, `No answer within ${timeout} ms (a call may have been placed)`);
+          } finally {
+            performance.now = now;
+          }
+        },
+      );
+    },
+  },
+  {
     name: "idempotent: the deadline ends the asking, also in a pause, and the call may have been placed",
     run: async ({ calls }) => {
       const never = () => new Promise<never>(() => {});

@@ -237,3 +237,16 @@ test.each([
   const call = create({ ...good, ...params }, { apiKey: "ak_1", baseUrl, fetch, ...options });
   await expect(call).rejects.toMatchObject({ message: words });
 });
+
+test("a page without https, which lacks crypto.randomUUID, gets keys of its own, too", async () => {
+  const { crypto } = globalThis;
+  vi.stubGlobal("crypto", { getRandomValues: crypto.getRandomValues.bind(crypto) });
+  const fetch = answering(Response.json({ id: "cs_1" }), Response.json({ id: "cs_2" }));
+  const options = { apiKey: "ak_1", baseUrl, fetch, idempotent: true };
+  for (const id of ["cs_1", "cs_2"]) expect(await create(good, options)).toMatchObject({ id });
+  const keys = fetch.mock.calls.map(([, { headers }]) =>
+    new Headers(headers).get("idempotency-key"),
+  );
+  expect(new Set(keys).size).toBe(2);
+  for (const key of keys) expect(key).toMatch(/^[\w-]{36}$/);
+});
