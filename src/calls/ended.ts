@@ -1,10 +1,11 @@
 import { ServiceException, TimeoutException, withoutPlaced } from "../errors.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, kindOf, withoutThrowing } from "../lib/check.ts";
-import { isSignal } from "../options.ts";
+import { isSignal, settingsOfEither } from "../options.ts";
 import { readCall } from "./get.ts";
 import {
   checkId,
+  isClient,
   type Live,
   type OptionsOrClient,
   prepareLive,
@@ -38,13 +39,20 @@ const longestTimer = 2 ** 31 - 1;
 
 const defaultTimeout = 600_000;
 
+/** A copy of an object literal: of a `Map`, a signal or a list nothing would be read. */
+const copyOf = (given: unknown): Readonly<Record<string, unknown>> | undefined => {
+  if (!isRecord(given)) return;
+  const prototype: unknown = Object.getPrototypeOf(given);
+  const isLiteral = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return isLiteral ? { ...given } : undefined;
+};
+
 /** @throws {BadParametersException} that names an option */
 const checkEnded = (given: unknown): EndedOptions & { readonly endTimeout: number } => {
-  const options = given === undefined ? {} : withoutThrowing(() => ({ ...Object(given) }));
-  if (!isRecord(options)) return fail("options", "must be { endTimeout, signal }");
+  const options = given === undefined ? {} : withoutThrowing(() => copyOf(given));
+  if (!options) return fail("wait", "must be { endTimeout, signal }");
   const { endTimeout = defaultTimeout, signal, ...others } = options;
-  if (Object.keys(others).length > 0)
-    fail("options", "must have nothing but endTimeout and signal");
+  if (Object.keys(others).length > 0) fail("wait", "must have nothing but endTimeout and signal");
   if (typeof endTimeout !== "number" || !(endTimeout > 0 && endTimeout < 2 ** 31)) {
     const got = typeof endTimeout === "number" ? "" : `, not ${kindOf(endTimeout)}`;
     return fail("endTimeout", `must be above 0 ms and below 2 ** 31 ms${got}`);
@@ -105,7 +113,7 @@ const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
  * @param wait - `endTimeout`, ten minutes by default, and `signal`
  * @returns the call, in the state `completed` or `failed`
  * @throws {TimeoutException} the call was not over within `endTimeout`: `state` is the last that was read
- * @throws {BadParametersException} before any request: a rule is broken
+ * @throws {BadParametersException} before any request: a rule is broken; or the client was disposed of since
  * @throws {ServiceException} any other response but a call. None of the exceptions has `placed`
  * @throws the reason of a signal, when that aborts
  *
@@ -155,6 +163,8 @@ export const ended = async (
       const since = performance.now();
       for (let interval = firstInterval; ; interval = Math.min(interval * growth, longest)) {
         let retryAfter = 0;
+        // It may have been disposed of since.
+        if (isClient(options)) withoutPlacing(() => settingsOfEither(options));
         try {
           const call = await runPrepared({ ...asking, settings: { ...settings, signal: over } });
           ({ state } = call);

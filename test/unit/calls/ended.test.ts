@@ -158,6 +158,26 @@ describe("endTimeout", () => {
   );
 });
 
+test.each([
+  ["a number", 5_000],
+  ["null", null],
+  ["a list", []],
+  ["a Map", new Map([["endTimeout", 5_000]])],
+  ["a signal", AbortSignal.abort()],
+  ["a function", () => {}],
+])("what is no object of options is refused by name: %s", async (_, wait) => {
+  const { options, times } = serve(inState("ringing"));
+  const error = await errorOf(ended("cs_1", options, wait as never));
+  expect(error.message).toBe("wait must be { endTimeout, signal }");
+  expect(times).toEqual([]);
+});
+
+test("an option that is unknown is refused", async () => {
+  const { options } = serve(inState("ringing"));
+  const error = await errorOf(ended("cs_1", options, { timeout: 5_000 } as never));
+  expect(error.message).toBe("wait must have nothing but endTimeout and signal");
+});
+
 describe("a signal", () => {
   test.each(["of the wait", "of the options"] as const)(
     "%s ends it with its reason, while it waits and while it asks",
@@ -245,6 +265,16 @@ describe("a client in the place of options", () => {
     expect((await errorOf(ended("cs_1", client))).message).toBe("client was disposed of");
     expect(times).toEqual([]);
   });
+});
+
+test("a client that is disposed of while ended waits asks nothing more", async () => {
+  const { options, times } = serve(inState("ringing"));
+  const { apiKey: key, ...others } = options;
+  const client = new Client(key, others);
+  const error = errorOf(ended("cs_1", client));
+  client[Symbol.dispose]();
+  expect((await error).message).toBe("client was disposed of");
+  expect(times).toEqual([0]);
 });
 
 describe("recording(id) finds the recording where the service lists it", () => {
