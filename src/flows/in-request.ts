@@ -71,8 +71,16 @@ const requestFlow = (action: BuiltAction, flow_url: string | undefined): Request
   };
 };
 
-/** Keeps what the request for a call needs of an action: how outdial's own interface writes it, and what no exception may have. */
+/**
+ * Keeps what the request for a call needs of an action: how outdial's own interface writes it, and what no exception may have.
+ *
+ * @param action - a new object, which is frozen: what was checked is what is sent
+ */
 export const inRequest = <A extends BuiltAction>(action: A): A => {
+  const prompts = action.prompts?.map((prompt) =>
+    isText(prompt) ? prompt : Object.freeze({ ...prompt }),
+  );
+  Object.freeze(Object.assign(action, prompts && { prompts: Object.freeze(prompts) }));
   keepBuilt(action, ({ flow_url }) => requestFlow(action, flow_url));
   return action;
 };

@@ -3,7 +3,7 @@ import { getDotPath, is, safeParse } from "valibot";
 import { describe, expect, test } from "vitest";
 import { BadParametersException } from "../../../src/errors.ts";
 import { Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
-import { gather } from "../../../src/flows/say.ts";
+import { gather, say } from "../../../src/flows/say.ts";
 
 const reported = (action: unknown): readonly string[] =>
   (safeParse(Action, action).issues ?? []).map((issue) => `${getDotPath(issue)} ${issue.message}`);
@@ -194,4 +194,16 @@ describe("a builder", () => {
     record.record = true;
     expect(action).toEqual({ action: "stream", ws_url: "wss://a.test/", record: false });
   });
+});
+
+test("an action stays what was checked, whatever becomes of what it was made of", () => {
+  const silence = { pause_ms: 1_000 };
+  const prompts = ["Hello.", silence];
+  const spoken = say(prompts);
+  silence.pause_ms = 5;
+  prompts.push("");
+  expect(spoken.prompts).toEqual(["Hello.", { pause_ms: 1_000 }]);
+  const others = [play("https://app.test/a.wav"), dial("+12025550100"), hangup()];
+  for (const part of [spoken, spoken.prompts, spoken.prompts[1], ...others])
+    expect(Object.isFrozen(part)).toBe(true);
 });
