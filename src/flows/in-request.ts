@@ -13,8 +13,8 @@ const asking: ReadonlySet<unknown> = new Set(["gather", "record"]);
 
 const wayOut = "give flow_url, where flowHandler decides";
 
-/** Digits of a text that may be a number or a code, whatever is between them. */
-const digitRun = /\d(?:[^\p{L}\d]{0,3}\d){2,}/gu;
+/** Digits of a text that may be a number or a code, in any script and whatever is between them. */
+const digitRun = /\p{Nd}(?:[^\p{L}\p{Nd}]{0,3}\p{Nd}){2,}/gu;
 
 /** A code as `spell` writes it. */
 const spelledCode = /[\p{L}\p{N}](?:, [\p{L}\p{N}]){2,}/gu;
@@ -22,15 +22,26 @@ const spelledCode = /[\p{L}\p{N}](?:, [\p{L}\p{N}]){2,}/gu;
 /** Characters of the parts in which a text is searched for, as a service may repeat a part of it. */
 const partLength = 12;
 
+/** The most numbers of a text that has codes: each is searched for at every character of an answer. */
+const maxCodes = 20;
+
+/** A code, and all of it but its first or its last character: a service may cut it short. A shorter one is in other texts by chance. */
+const cut = (code: readonly string[]): readonly (readonly string[])[] =>
+  code.length > 4 ? [code, code.slice(0, -1), code.slice(1)] : [code];
+
 /** What no exception may have of a text: the whole, its parts, spelled codes, and its digits however they are separated. */
 const secretsIn = (text: string): readonly string[] => {
-  const digits = text.match(digitRun) ?? [];
+  const numbers = text.match(digitRun) ?? [];
+  const codes = text.match(spelledCode) ?? [];
   return [
     // A shorter one is in other texts by chance.
     ...(text.replace(/[^\p{L}\p{N}]/gu, "").length > 2 ? [text.replace(/^\+/, "")] : []),
     ...(text.replace(/\+/g, " ").match(new RegExp(`[^]{${partLength}}`, "g")) ?? []),
-    ...(text.match(spelledCode) ?? []),
-    ...digits.map((run) => `+${run.replace(/\D/g, "")}`),
+    ...codes.flatMap((code) => cut(code.split(", "))).map((code) => code.join(", ")),
+    ...numbers
+      .map((run) => [...run.replace(/\P{Nd}/gu, "")])
+      .flatMap((digits) => (numbers.length > maxCodes ? [digits] : cut(digits)))
+      .map((digits) => `+${digits.join("")}`),
   ];
 };
 
@@ -65,7 +76,7 @@ const requestFlow = (action: BuiltAction, flow_url: string | undefined): Request
   const field = needsServer.find((each) => action[each] !== undefined);
   if (field) fail("flow", `must be without ${field}, which needs a server: ${wayOut}`);
   return {
-    secrets: [to, ...(prompts ?? [])].filter(isText).flatMap(secretsIn),
+    secrets: [...new Set([to, ...(prompts ?? [])].filter(isText).flatMap(secretsIn))],
     explain,
     toJSON: () => ({ ...action, ...(prompts && { prompts: prompts.map(wirePrompt) }) }),
   };

@@ -79,7 +79,7 @@ const separator = `[\\s().,_/+:|*${entity}\\x80-\\xff\\u2010-\\u2015-]{0,3}`;
 /** The spellings of a number, `+` and digits: with or without its country code, with separators or without; a text, without `+`, as it is. */
 const numberPattern = (number: string): string => {
   // A text may begin as a number does: none of its characters may be a pattern.
-  if (!/^\+\d+$/.test(number)) return patternOf(number);
+  if (!/^\+\p{Nd}+$/u.test(number)) return patternOf(number);
   const digits = number.slice(1);
   const code = Math.max(0, Math.min(3, digits.length - 7));
   return `(?:\\+|00)?${[...digits.slice(0, code)].map((digit) => `(?:${digit}${separator})?`).join("")}${[...digits.slice(code)].join(separator)}`;
