@@ -34,7 +34,7 @@ const keeping = () => {
 
 const stageWith = async (more: Partial<CampaignOptions> = {}, count = 1) => {
   const { service, create } = keeping();
-  const stage = await stageOf({ idempotent: true, create, ...more });
+  const stage = await stageOf({ idempotent: true, account: "ours", create, ...more });
   await stage.campaign.add(people(count));
   return { stage, service, create };
 };
@@ -97,7 +97,7 @@ describe("an attempt whose answer was lost, with idempotent", () => {
       await create(params, options).catch(() => {});
       return isKilled ? new Promise(() => {}) : create(params, options);
     };
-    const stage = await stageOf({ idempotent: true, create: dying });
+    const stage = await stageOf({ idempotent: true, account: "ours", create: dying });
     await stage.campaign.add(people(1));
     await stage.campaign.step();
     isKilled = false;
@@ -171,6 +171,40 @@ describe("an attempt whose answer was lost, with idempotent", () => {
       expect(service.posted, JSON.stringify(change)).toHaveLength(posts);
       expect(new Set(service.posted.map(({ body }) => body)).size).toBe(1);
     }
+  });
+
+  it("is not asked for again after a restart with another account, nor where none is known", async () => {
+    for (const [before, after, posts] of [
+      ["ours", "ours", 2],
+      ["ours", "theirs", 1],
+      ["ours", undefined, 1],
+      [undefined, "ours", 1],
+      [undefined, undefined, 1],
+    ] as const) {
+      const { stage, service } = await stageWith({ account: before });
+      await step(stage);
+      const next = await stage.reopen({ account: after });
+      await step(next, minutes);
+      expect(service.posted, `${before}, ${after}`).toHaveLength(posts);
+    }
+  });
+
+  it("is asked for again by the process that claimed it, whatever account that has", async () => {
+    const { stage, service } = await stageWith({ account: undefined });
+    await step(stage);
+    await step(stage, minutes);
+    expect(service.posted).toHaveLength(2);
+  });
+
+  it("leaves nothing of the account in the ledger", async () => {
+    const account = "ak_an_account_of_ours";
+    const { stage } = await stageWith({ account });
+    await step(stage);
+    const { database } = stage;
+    if (!("prepare" in database)) throw new Error("no database");
+    const [row] = database.prepare("select * from outdial_attempt").all();
+    expect(row).toMatchObject({ body: expect.stringMatching(/^[\w-]{43}$/) });
+    expect(JSON.stringify(row)).not.toContain(account);
   });
 
   it.each([
@@ -252,7 +286,7 @@ describe("an attempt whose answer was lost, with idempotent", () => {
         sent.resolve();
         return new Promise<never>(() => {});
       });
-      const stage = await stageOf({ idempotent: true, create: dying });
+      const stage = await stageOf({ idempotent: true, account: "ours", create: dying });
       await stage.campaign.add(people(1));
       await stage.campaign.step();
       await sent.promise;
