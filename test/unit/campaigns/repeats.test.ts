@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CallAtUrls } from "../../../src/calls/params.ts";
 import type { CampaignOptions } from "../../../src/campaigns/options.ts";
 import { ServiceException } from "../../../src/errors.ts";
+import { calls } from "../../../src/fetch.ts";
 import { noon, people, type Stage, secret, stageOf } from "./stage.ts";
 
 type Options = Parameters<CampaignOptions["create"]>[1];
@@ -300,6 +301,27 @@ describe("an attempt whose answer was lost, with idempotent", () => {
       expect(posts).toBe(1);
     },
   );
+
+  it.each([
+    ["waits", [429], { waiting: 1, unclear: 0 }],
+    ["is unclear", [503], { waiting: 0, unclear: 1 }],
+    ["is unclear", [503, 429], { waiting: 0, unclear: 1 }],
+  ] as const)("%s where a pause stops create after %j", async (_, statuses, progress) => {
+    let posts = 0;
+    const fetch = async () => {
+      const status = statuses[posts++];
+      if (posts === statuses.length) await stage.campaign.pause();
+      return new Response("", { status: status ?? 500, headers: { "Retry-After": "0" } });
+    };
+    const own = { apiKey: "ak_of_a_test", baseUrl: "https://voice.test", fetch };
+    const create: CampaignOptions["create"] = (params, options) =>
+      calls.create(params, { ...options, ...own });
+    const { stage } = await stageWith({ create, clock: Date.now });
+    await stage.campaign.step();
+    await stage.campaign.idle();
+    expect(posts).toBe(statuses.length);
+    expect(stage.campaign.progress()).toMatchObject(progress);
+  });
 
   it("is refused with a carrier, which keeps no keys", async () => {
     const service = { name: "twilio", account: "AC1", callsPerSecond: 1_000 };
