@@ -901,6 +901,16 @@ describe("outdial dial", () => {
     ]);
   });
 
+  it("warns in the plan of a value of --opt-out-column that no row has", async () => {
+    const list = file("people.csv", "number;consent\n+13035551000;ja\n+13035551001;no\n");
+    const { stderr } = await run(
+      words(list, ...listening(), "--dry-run", "--opt-out-column", "consent=nein"),
+    );
+    expect(stderr).toContain(
+      '  warning: no cell of "consent" has the value of --opt-out-column: no row is blocked by it\n',
+    );
+  });
+
   it("refuses a restored backup, which is older than the lock of its ledger, and says so in the plan", async () => {
     const list = file("people.csv", "number\n+13035551000\n");
     const first = await run(words(list, ...listening()));
