@@ -82,7 +82,7 @@ export interface CallOptions {
   /**
    * Awaited directly before each request, once the key is known and the call is encoded: a program that limits how many
    * requests it sends in a second waits here. `notAfter` is looked at after it. When it rejects, nothing is sent, and the
-   * call fails by that.
+   * call fails by that, or by the answer before it: a 429, or one after which a call may have been placed.
    *
    * @defaultValue none
    */

@@ -315,7 +315,8 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
     try {
       await placing.settings.beforeSend?.();
     } catch (error) {
-      throw progress.facts.placed === "no" ? error : last;
+      // After a 429 the error by itself wouldn't say that nothing was placed.
+      throw progress.facts.placed === "no" && last?.code !== 429 ? error : last;
     }
     // One of several POSTs waits a third of the time, so that something is left to ask again with; the last one waits for all of it.
     const limit = Math.ceil((timeout || 9_000) / 3);

@@ -327,7 +327,8 @@ export class Dialer {
         const contact = { ...row, from_number };
         const signed = Date.now();
         const params = await paramsOf(contact, campaign, this.#settings, signed);
-        return { contact, params, sent: idempotent ? await sentOf(params, signed) : undefined };
+        const sent = idempotent ? await sentOf(params, signed, this.#settings) : undefined;
+        return { contact, params, sent };
       }),
     );
     if (calls.length === 0) return;

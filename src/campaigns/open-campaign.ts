@@ -1,7 +1,5 @@
 import type { Campaign } from "./campaign.ts";
-
 import { checkUrls, signedUrl } from "./check.ts";
-
 import type { Dialer, DialerLimits } from "./dialer.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { open } from "./engine.ts";

@@ -72,12 +72,21 @@ export interface CampaignOptions {
   /**
    * Whether the service keeps `Idempotency-Key`, as docs/service.md says; no carrier does. `create` then gets `idempotencyKey`
    * beside `notAfter`, and must pass it on. An attempt whose answer was lost is asked for again with its key and the same
-   * body, within 10 minutes of its claim, also after a restart; never after a notification of it, nor where hours, `until`,
-   * a block or a pause forbid a call.
+   * body, within 10 minutes of its claim, with `account` also after a restart; never after a notification of it, nor where
+   * hours, `until`, a block or a pause forbid a call.
    *
    * @defaultValue `false`: no attempt is asked for again
    */
   readonly idempotent?: boolean | undefined;
+  /**
+   * Which account `create` calls with, for `idempotent`: a text that is another one for another account or service, such as
+   * base URL and API key. A service keeps keys for each account, so an attempt that was claimed with another text is not
+   * asked for again. The ledger has only an HMAC of it with each attempt, by `secret`. Where `apiKey` is a function, give the
+   * account's id: the keys that it returns must be of that account while the campaign is open.
+   *
+   * @defaultValue unknown: no attempt is asked for again after a restart
+   */
+  readonly account?: string | undefined;
   /**
    * Reads a call: `(id) => get(id, options)` with `get` of `outdial/calls`. A call whose final notification hasn't come 90 s
    * after it was placed is asked for, again and again at growing intervals, and its end counts as a notified one: no
@@ -194,8 +203,8 @@ export interface CampaignOptions {
 
 /** The options that have a default. */
 type Defaulted =
-  | ("service" | "rate" | "retryOn" | "retryDelay" | "callBacks" | "settleTimeout" | "notified")
-  | ("variables" | "clock");
+  | ("account" | "service" | "rate" | "retryOn" | "retryDelay" | "callBacks" | "settleTimeout")
+  | ("notified" | "variables" | "clock");
 
 /** The options, checked and complete. */
 export type CampaignSettings = Omit<CampaignOptions, Defaulted> & {
@@ -213,6 +222,8 @@ const count = wholeNumber(1);
 const mostAttempts = 100;
 
 const attempts = wholeNumber(1, mostAttempts);
+
+const someText = custom<string>((value) => isText(value) && value !== "", "must be a text");
 
 const callable = <T>() => custom<T>(isFunction, "must be a function");
 
@@ -305,12 +316,14 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
   {
     from_number: lazy(senderRules),
     flow_url: signable,
-    flowName: optional(custom<string>((value) => isText(value) && value !== "", "must be a text")),
+    flowName: optional(someText),
     status_callback_url: signable,
     record: CallParams.entries.record,
     secret: secretOption,
     create: callable<CampaignOptions["create"]>(),
     idempotent: optional(flag),
+    // Another one each time it is opened: what was claimed before may be of another account.
+    account: optional(someText, () => crypto.randomUUID()),
     get: optional(callable<NonNullable<CampaignOptions["get"]>>()),
     end: optional(callable<NonNullable<CampaignOptions["end"]>>()),
     service: optional(

@@ -2,6 +2,7 @@ import { secretsOf } from "../callbacks/signed-url.ts";
 import type { CallAtUrls } from "../calls/params.ts";
 import { isException } from "../errors.ts";
 import { base64url, utf8 } from "../lib/encoding.ts";
+import { macOf } from "../lib/hmac.ts";
 import type { Attempt } from "./attempt-facts.ts";
 import type { DueContact } from "./due-contacts.ts";
 import type { CampaignOptions, CampaignSettings } from "./options.ts";
@@ -28,20 +29,25 @@ export interface Sent {
   readonly key: string;
   /** When its URLs were signed, by the machine's clock. */
   readonly signed: number;
-  /** A digest of its body, byte for byte: of sender, record, URLs and the secret by which they were signed, too. */
+  /**
+   * An HMAC of its body, byte for byte, and of the account, by the secret that signed its URLs: at another account the key
+   * is one more call.
+   */
   readonly body: string;
 }
 
-const digestOf = async (params: CallAtUrls): Promise<string> => {
-  const bytes = await crypto.subtle.digest("SHA-256", utf8(JSON.stringify(params)));
-  return base64url(new Uint8Array(bytes));
-};
+const digestOf = async (params: CallAtUrls, account: string, secret: string): Promise<string> =>
+  base64url(await macOf(secret, utf8(JSON.stringify([params, account]))));
 
 /** What an attempt is claimed with. */
-export const sentOf = async (params: CallAtUrls, signed: number): Promise<Sent> => ({
+export const sentOf = async (
+  params: CallAtUrls,
+  signed: number,
+  { account, secret }: Pick<CampaignSettings, "account" | "secret">,
+): Promise<Sent> => ({
   key: crypto.randomUUID(),
   signed,
-  body: await digestOf(params),
+  body: await digestOf(params, account, secretsOf(secret)[0] ?? ""),
 });
 
 /** Keeps what the request of a claimed attempt is sent with. */
@@ -142,7 +148,7 @@ export const endsAsking = (error: unknown): boolean => {
 /**
  * Makes the request of an attempt again.
  *
- * @returns the same, byte for byte; `undefined` where that can't be made any more
+ * @returns the same, byte for byte; `undefined` where that can't be made any more, or the account is another
  */
 export const paramsAgain = async (
   sql: Sql,
@@ -152,7 +158,7 @@ export const paramsAgain = async (
   const campaign = String(factOf(sql, "id"));
   for (const secret of secretsOf(settings.secret)) {
     const params = await paramsOf(row, campaign, { ...settings, secret }, signed).catch(() => {});
-    if (params && (await digestOf(params)) === body) return params;
+    if (params && (await digestOf(params, settings.account, secret)) === body) return params;
   }
   return;
 };

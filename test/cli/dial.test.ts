@@ -215,6 +215,37 @@ describe.each(partOf(runtimes))("outdial dial, under %s", (runtime) => {
   });
 });
 
+describe("outdial dial --idempotent", () => {
+  /** Begins a list, kills the process before the answer to its only POST, and adds a row. */
+  const killed = async (settle: string): Promise<readonly string[]> => {
+    const list = file("people.csv", "number\n+13035551000\n");
+    // With a port of its own each run would have other URLs, and another request.
+    const urls = [...listening(), "--public-url", await nobodysUrl()];
+    const args = words(list, ...urls, "--idempotent", "--settle", settle);
+    held = new Promise(() => {});
+    const running = start("node", args, env());
+    await posted(1);
+    running.kill("SIGKILL");
+    await running.ended;
+    held = undefined;
+    file("people.csv", "number\n+13035551000\n+13035551001\n");
+    return args;
+  };
+
+  it("asks again after kill -9 with the same API key", async () => {
+    const running = start("node", await killed("5m"), env());
+    await posted(3);
+    running.kill("SIGKILL");
+    await running.ended;
+  });
+
+  it("asks nothing again after kill -9 with another API key: it may be of another account", async () => {
+    const args = await killed("5s");
+    await invoke(args, { ...env(), OUTDIAL_API_KEY: "ak_of_another_account" });
+    expect(posts).toBe(2);
+  });
+});
+
 describe("outdial dial", () => {
   it("leaves the live calls at a second ctrl-C, and says that the same command resumes", async () => {
     const answer = holdAnswers();
@@ -868,6 +899,16 @@ describe("outdial dial", () => {
       "+13035551000",
       "+13035551002",
     ]);
+  });
+
+  it("warns in the plan of a value of --opt-out-column that no row has", async () => {
+    const list = file("people.csv", "number;consent\n+13035551000;ja\n+13035551001;no\n");
+    const { stderr } = await run(
+      words(list, ...listening(), "--dry-run", "--opt-out-column", "consent=nein"),
+    );
+    expect(stderr).toContain(
+      '  warning: no cell of "consent" has the value of --opt-out-column: no row is blocked by it\n',
+    );
   });
 
   it("refuses a restored backup, which is older than the lock of its ledger, and says so in the plan", async () => {

@@ -19,7 +19,7 @@ const campaign = await openCampaign(new DatabaseSync(file), {
   secret: "a secret that was made at random",
   create: (params, options) =>
     calls.create(params, { ...options, apiKey: "ak_lost_and_found", baseUrl, timeout: 900 }),
-  ...(idempotent && { idempotent }),
+  ...(idempotent && { idempotent, account: baseUrl }),
   window: "always",
   rate: 200,
   concurrency: 100_000,

@@ -275,6 +275,8 @@ export interface ListOptions {
    * @defaultValue they are left out
    */
   readonly onRefused?: ((row: RefusedContact) => void) | undefined;
+  /** Called with what is allowed, and probably not meant, once every row was read: a value of `optOutColumns` that no cell has. */
+  readonly onWarning?: ((text: string) => void) | undefined;
   /**
    * How a message names an option, and a value for it, such as `--number-column "Phone"`.
    *

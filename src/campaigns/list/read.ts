@@ -1,3 +1,5 @@
+import { is } from "valibot";
+import { CallParams } from "../../calls/params.ts";
 import type { Contact, RefusedContact } from "../contacts.ts";
 import { ListException } from "../errors.ts";
 import type { ListOptions, NumberReading } from "./columns.ts";
@@ -6,6 +8,7 @@ import {
   flagText,
   type ListColumns,
   optionText as plainOption,
+  quotedName,
   unanswered,
 } from "./columns.ts";
 import { type CsvRow, type ListSource, readCsv } from "./csv.ts";
@@ -31,6 +34,31 @@ const asItIs = (cell: string): NumberReading =>
 const garbled = (optionText: NonNullable<ListOptions["optionText"]>): string =>
   `has bytes that are no text: save the list as UTF-8, or pass ${optionText("encoding", "windows-1252")}`;
 
+/**
+ * The number that a row with more or fewer cells than the header blocks: nobody is called by it, but another row may have
+ * the number. A delimiter that is not quoted shifts the cells behind it; before a line break all are in their places.
+ */
+const blockedByOddRow = (
+  cells: readonly string[],
+  { header, number: at, optOut, optOutValues }: ListColumns,
+  read: (cell: string) => NumberReading,
+): string | undefined => {
+  const extra = Math.max(0, cells.length - header.length);
+  for (let shift = 0; shift <= extra; shift++) {
+    const { number } = read(cells[at + shift] ?? "");
+    const isBlocked = optOut.some((index) => {
+      const [first, last] = index > at ? [shift, extra] : [0, shift];
+      const may = cells.slice(index + first, index + last + 1);
+      const values = optOutValues.get(index);
+      // One of these cells is the column's. Where values are named, it is one that has them; otherwise any text blocks.
+      if (values) return may.some((cell) => isBlocking(cell, values));
+      return may.length > 0 && may.every((cell) => isBlocking(cell, undefined));
+    });
+    if (isBlocked && is(CallParams.entries.to_number, number)) return number;
+  }
+  return;
+};
+
 const contactOf = (
   { cells, line, delimiter, isGarbled }: CsvRow,
   columns: ListColumns,
@@ -38,6 +66,10 @@ const contactOf = (
   optionText: NonNullable<ListOptions["optionText"]>,
 ): Contact | RefusedContact => {
   const { header, number: at, id: idAt, timezone: zoneAt, callAt, from, optOut } = columns;
+  if (cells.length !== header.length) {
+    const to_number = blockedByOddRow(cells, columns, read);
+    if (to_number !== undefined) return { to_number, doNotCall: true, line };
+  }
   // A delimiter that is not quoted shifts the cells, and another number would be dialled; the last may be empty.
   if (cells.length > header.length) {
     const sign = delimiterNames[delimiter] ?? "delimiter";
@@ -89,7 +121,8 @@ const contactOf = (
 /**
  * Reads the contacts of a CSV file, as they are taken, for `sync` and `add`. Its first row names the columns: the
  * telephone, and if there are such `id`, `timezone`, `call_at`, `from_number` and variables. A
- * row that may mean another number than it seems to is refused: one with more or fewer cells than the header.
+ * row that may mean another number than it seems to is refused: one with more or fewer cells than the header. If it says
+ * that its number must not be called, it is a contact with `doNotCall`.
  *
  * A row that says so, has an id and no number that can be read is a contact with the cell as its `to_number`: a campaign
  * refuses it, and `sync` blocks the other numbers of its id.
@@ -118,11 +151,13 @@ export async function* readList(
   source: ListSource,
   options: ListOptions = {},
 ): AsyncGenerator<Contact, void> {
-  const { delimiter, encoding, readNumber = asItIs, onColumns, onRefused } = options;
+  const { delimiter, encoding, readNumber = asItIs, onColumns, onRefused, onWarning } = options;
   const { optionText = plainOption } = options;
   const pieces = readCsv(source, { delimiter, encoding, optionText });
   let columns: ListColumns | undefined;
   let flags = new FlagColumns([]);
+  /** The columns that block by some values, of which no cell had one so far. */
+  let unmatched = new Map<number, readonly string[]>();
   const requireAnswers = (indexes: readonly number[]): void => {
     const names = indexes.map((index) => columns?.header[index] ?? "");
     if (names.length > 0) throw unanswered(names, options);
@@ -136,10 +171,14 @@ export async function* readList(
         if (row.isGarbled) throw new ListException(`the first line ${garbled(optionText)}`);
         columns = columnsOf(row.cells, options);
         flags = new FlagColumns(columns.open);
+        unmatched = new Map(columns.optOutValues);
         onColumns?.(columns);
         continue;
       }
       if (row.cells.length === columns.header.length) flags.add(row.cells);
+      for (const [index, values] of unmatched) {
+        if (isBlocking(row.cells[index] ?? "", values)) unmatched.delete(index);
+      }
       const contact = contactOf(row, columns, readNumber, optionText);
       if ("reason" in contact) onRefused?.(contact);
       else if (first) first.push(contact);
@@ -152,5 +191,11 @@ export async function* readList(
   }
   if (!columns) throw new ListException("the list is empty: its first line must name the columns");
   requireAnswers(flags.all);
+  if (unmatched.size > 0) {
+    const names = [...unmatched.keys()].map((index) => quotedName(columns?.header[index] ?? ""));
+    onWarning?.(
+      `no cell of ${names.join(", ")} has the value of ${optionText("optOutColumns")}: no row is blocked by it`,
+    );
+  }
   if (first) yield* first;
 }

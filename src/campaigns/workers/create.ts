@@ -21,6 +21,14 @@ const statusUrlOf = (url: string, id: string, shard: number): string => {
   return own.href;
 };
 
+/** The options that every shard gets as they are. */
+type Undivided =
+  | ("from_number" | "flow_url" | "flowName" | "record" | "idempotent" | "variables" | "prefixes")
+  | ("window" | "settleTimeout" | "attempts" | "retryOn" | "retryDelay" | "callBacks");
+
+/** Options of which each is named above: a new one that limits all shards together must be divided. */
+type Whole<Options> = { [Name in keyof Options]: Name extends Undivided ? Options[Name] : never };
+
 /**
  * Divides a plan: pace, slots and calls a day are shared out, and nobody has to be asked on the way
  * of a call.
@@ -28,8 +36,9 @@ const statusUrlOf = (url: string, id: string, shard: number): string => {
  * @throws {BadParametersException} when there are more shards than calls a second, slots or calls a day
  */
 export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readonly Share[] => {
-  const { perDay, until, status_callback_url, ...rest } = plan;
-  const { rate = defaultRate, concurrency = defaultConcurrency } = plan;
+  const { rate = defaultRate, concurrency = defaultConcurrency, perDay, ...others } = plan;
+  const { until, status_callback_url, ...rest } = others;
+  const whole: Whole<typeof rest> = rest;
   const issues = Object.entries({ rate, concurrency, perDay }).flatMap(([param, value]) => {
     if (value === undefined) return [];
     // A text would be divided like a number, past whatever bound its caller has set to numbers.
@@ -43,7 +52,7 @@ export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readon
   }
   if (issues.length > 0) throw new BadParametersException(issues);
   return Array.from({ length: shards }, (_, shard) => ({
-    ...rest,
+    ...whole,
     id: `${id}/${shard}`,
     status_callback_url: statusUrlOf(status_callback_url, id, shard),
     rate: part(rate, shard, shards),

@@ -17,7 +17,7 @@ import type { Row } from "../sqlite.ts";
 /** What a campaign is to do, without what only the Worker's own environment knows. */
 export type CampaignPlan = Omit<
   CampaignOptions,
-  "secret" | "create" | "get" | "end" | "service" | "notified" | "clock"
+  "secret" | "create" | "account" | "get" | "end" | "service" | "notified" | "clock"
 >;
 
 /** A shard's part of a plan, as it is stored. */

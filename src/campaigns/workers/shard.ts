@@ -101,7 +101,10 @@ const historyOf = (sql: Sql): readonly Sample[] => {
 };
 
 /** What a shard takes out of the Worker's environment: none of it is stored. */
-export type ShardOptions = Pick<CampaignOptions, "secret" | "create" | "get" | "end" | "service">;
+export type ShardOptions = Pick<
+  CampaignOptions,
+  "secret" | "create" | "account" | "get" | "end" | "service"
+>;
 
 type Handlers = {
   readonly [What in keyof Requests]: (body: Body<What>) => Answer<What> | Promise<Answer<What>>;

@@ -325,6 +325,8 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     ...live.functions,
     status_callback_url,
     create,
+    // The ledger belongs to the base URL already.
+    account: apiKey,
   });
   opened.campaign = campaign;
   if (!dry) opened.endStamping = stampLock(file);

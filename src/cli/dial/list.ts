@@ -54,6 +54,7 @@ export const syncList = async (
   const { isSentOnce = sendsOnce()(), lastChange, optOutPath } = facts;
   const progress = campaign.progress();
   const unreadable: RefusedContact[] = [];
+  const listWarnings: string[] = [];
   let columns: ListColumns | undefined;
   let rows = 0;
   const contacts = readContacts(list, {
@@ -69,6 +70,7 @@ export const syncList = async (
       columns = found;
     },
     onRefused: (row) => unreadable.push(row),
+    onWarning: (text) => listWarnings.push(text),
   });
   const counted = async function* () {
     for await (const contact of contacts) {
@@ -87,8 +89,8 @@ export const syncList = async (
         hide();
         const refused = allRefused(plan);
         const lines = planLines({
-          ...{ columns, refused, changes: plan, warnings, progress, options, lastChange },
-          ...{ isSentOnce, optOutPath },
+          ...{ columns, refused, changes: plan, progress, options, lastChange },
+          ...{ warnings: [...warnings, ...listWarnings], isSentOnce, optOutPath },
         });
         for (const line of lines) await terminal.report(line);
         return confirm();

@@ -374,6 +374,43 @@ describe("who has opted out, by a column of the list", () => {
     expect(stage.posts.map(({ to_number }) => to_number)).toEqual([numberOf(2), numberOf(3)]);
   });
 
+  it.each([
+    ["name,phone,opt_out", `Doe, Jane,${one},yes`, "opt_out", true],
+    ["name,phone,opt_out", `Doe, Jane,${one},no`, "opt_out", false],
+    ["phone,name,opt_out", `${one},Doe, Jane,yes`, "opt_out", true],
+    ["phone,name,opt_out", `${one},Doe, Jane,`, "opt_out", false],
+    ["phone,opt_out,note", `${one},yes,well, then, never`, "opt_out", true],
+    ["phone,opt_out,note", `${one},,well, then, never`, "opt_out", false],
+    ["opt_out,note,phone", `yes,well, then,${one}`, "opt_out", true],
+    ["phone,consent,note", `${one},no,well, then`, "consent=no", true],
+    ["phone,consent,note", `${one},yes,well, then`, "consent=no", false],
+    ["phone,opt_out,note,city", `${one},yes,well`, "opt_out", true],
+    ["phone,note,opt_out,city", `${one},well`, "opt_out", false],
+  ])(
+    "is blocked by a row with another number of cells: %s / %s",
+    async (header, row, column, is) => {
+      const ignoreColumns = header.split(",").filter((name) => /name|note|city/.test(name));
+      const given = { optOutColumns: [column], ignoreColumns };
+      const { contacts, refused } = await read(`${header}\n${row}\n`, given);
+      expect(contacts).toEqual(is ? [{ to_number: one, doNotCall: true, line: 2 }] : []);
+      expect(refused).toHaveLength(is ? 0 : 1);
+    },
+  );
+
+  it.each([
+    [
+      "consent=nein",
+      ['no cell of "consent" has the value of optOutColumns: no row is blocked by it'],
+    ],
+    ["consent=no", []],
+    ["consent", []],
+  ])("is warned of where no cell has the value of %s", async (column, warnings) => {
+    const found: string[] = [];
+    const onWarning = (text: string) => void found.push(text);
+    await read(`phone,consent\n${one},yes\n${two},No\n`, { optOutColumns: [column], onWarning });
+    expect(found).toEqual(warnings);
+  });
+
   it("is read without the spaces that a cell in quotes has", async () => {
     const cells = `phone,ok\n${one},"No "\n${two}," no\u00a0"\n${numberOf(3)},"yes "\n`;
     const { contacts } = await read(cells, { optOutColumns: ["ok=no"] });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { CallAtUrls } from "../../../src/calls/params.ts";
 import type { CampaignOptions } from "../../../src/campaigns/options.ts";
 import { ServiceException } from "../../../src/errors.ts";
+import { calls } from "../../../src/fetch.ts";
 import { noon, people, type Stage, secret, stageOf } from "./stage.ts";
 
 type Options = Parameters<CampaignOptions["create"]>[1];
@@ -34,7 +35,7 @@ const keeping = () => {
 
 const stageWith = async (more: Partial<CampaignOptions> = {}, count = 1) => {
   const { service, create } = keeping();
-  const stage = await stageOf({ idempotent: true, create, ...more });
+  const stage = await stageOf({ idempotent: true, account: "ours", create, ...more });
   await stage.campaign.add(people(count));
   return { stage, service, create };
 };
@@ -97,7 +98,7 @@ describe("an attempt whose answer was lost, with idempotent", () => {
       await create(params, options).catch(() => {});
       return isKilled ? new Promise(() => {}) : create(params, options);
     };
-    const stage = await stageOf({ idempotent: true, create: dying });
+    const stage = await stageOf({ idempotent: true, account: "ours", create: dying });
     await stage.campaign.add(people(1));
     await stage.campaign.step();
     isKilled = false;
@@ -171,6 +172,40 @@ describe("an attempt whose answer was lost, with idempotent", () => {
       expect(service.posted, JSON.stringify(change)).toHaveLength(posts);
       expect(new Set(service.posted.map(({ body }) => body)).size).toBe(1);
     }
+  });
+
+  it("is not asked for again after a restart with another account, nor where none is known", async () => {
+    for (const [before, after, posts] of [
+      ["ours", "ours", 2],
+      ["ours", "theirs", 1],
+      ["ours", undefined, 1],
+      [undefined, "ours", 1],
+      [undefined, undefined, 1],
+    ] as const) {
+      const { stage, service } = await stageWith({ account: before });
+      await step(stage);
+      const next = await stage.reopen({ account: after });
+      await step(next, minutes);
+      expect(service.posted, `${before}, ${after}`).toHaveLength(posts);
+    }
+  });
+
+  it("is asked for again by the process that claimed it, whatever account that has", async () => {
+    const { stage, service } = await stageWith({ account: undefined });
+    await step(stage);
+    await step(stage, minutes);
+    expect(service.posted).toHaveLength(2);
+  });
+
+  it("leaves nothing of the account in the ledger", async () => {
+    const account = "ak_an_account_of_ours";
+    const { stage } = await stageWith({ account });
+    await step(stage);
+    const { database } = stage;
+    if (!("prepare" in database)) throw new Error("no database");
+    const [row] = database.prepare("select * from outdial_attempt").all();
+    expect(row).toMatchObject({ body: expect.stringMatching(/^[\w-]{43}$/) });
+    expect(JSON.stringify(row)).not.toContain(account);
   });
 
   it.each([
@@ -252,7 +287,7 @@ describe("an attempt whose answer was lost, with idempotent", () => {
         sent.resolve();
         return new Promise<never>(() => {});
       });
-      const stage = await stageOf({ idempotent: true, create: dying });
+      const stage = await stageOf({ idempotent: true, account: "ours", create: dying });
       await stage.campaign.add(people(1));
       await stage.campaign.step();
       await sent.promise;
@@ -266,6 +301,27 @@ describe("an attempt whose answer was lost, with idempotent", () => {
       expect(posts).toBe(1);
     },
   );
+
+  it.each([
+    ["waits", [429], { waiting: 1, unclear: 0 }],
+    ["is unclear", [503], { waiting: 0, unclear: 1 }],
+    ["is unclear", [503, 429], { waiting: 0, unclear: 1 }],
+  ] as const)("%s where a pause stops create after %j", async (_, statuses, progress) => {
+    let posts = 0;
+    const fetch = async () => {
+      const status = statuses[posts++];
+      if (posts === statuses.length) await stage.campaign.pause();
+      return new Response("", { status: status ?? 500, headers: { "Retry-After": "0" } });
+    };
+    const own = { apiKey: "ak_of_a_test", baseUrl: "https://voice.test", fetch };
+    const create: CampaignOptions["create"] = (params, options) =>
+      calls.create(params, { ...options, ...own });
+    const { stage } = await stageWith({ create, clock: Date.now });
+    await stage.campaign.step();
+    await stage.campaign.idle();
+    expect(posts).toBe(statuses.length);
+    expect(stage.campaign.progress()).toMatchObject(progress);
+  });
 
   it("is refused with a carrier, which keeps no keys", async () => {
     const service = { name: "twilio", account: "AC1", callsPerSecond: 1_000 };
