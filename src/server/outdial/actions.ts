@@ -1,5 +1,6 @@
 import type { Hangup, Play, Stream, WireDial } from "../../flows/actions.ts";
-import type { Dialed } from "../../flows/dialed.ts";
+import { branchOf, type Dialed } from "../../flows/dialed.ts";
+import { defaultMaxLength } from "../../flows/record.ts";
 import type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../../flows/wire.ts";
 import type { Instruction, Prompts, Then } from "../../performer/instructions.ts";
 import { type Beginning, FlowError, type Part, type Reason } from "../../performer/line.ts";
@@ -92,14 +93,6 @@ const stream = (action: Stream, at: Place): OutdialInstruction => {
   };
 };
 
-/** The branch of a `dial` for each reason why its second leg failed. */
-const branches: Readonly<Partial<Record<Reason, "on_busy" | "on_no_answer" | "on_failure">>> = {
-  busy: "on_busy",
-  no_answer: "on_no_answer",
-  rejected: "on_failure",
-  unreachable: "on_failure",
-};
-
 /** The request after a `dial`, with what came of it. */
 const dialedAt = (
   url: string,
@@ -122,7 +115,7 @@ const dial = (action: WireDial, at: Place): OutdialInstruction => {
     record,
     answerTimeout: timeout * 1_000,
     next: ({ reason, talkTime }) => {
-      const branch = reason && branches[reason];
+      const branch = branchOf(reason);
       const next = branch && action[branch];
       if (!next) return flow_url === undefined ? "end" : dialedAt(flow_url, reason, talkTime);
       return { instructions: instructionsOf(next, { ...at, place: `${branch}.` }) };
@@ -179,9 +172,6 @@ const gather = (action: WireGather, at: Place): OutdialInstruction => {
   };
 };
 
-/** Milliseconds after which a recording ends by default. */
-const defaultMaxLength = 60_000;
-
 /** Prompts, and then records after a beep. */
 const record = (action: WireRecord, at: Place): readonly OutdialInstruction[] => {
   const { max_length_ms = defaultMaxLength, finish_on_key = "", silence_ms = 0 } = action;
@@ -207,23 +197,22 @@ const record = (action: WireRecord, at: Place): readonly OutdialInstruction[] =>
   ];
 };
 
-const instructionOf = (action: Exclude<WireAction, WireRecord>, at: Place): OutdialInstruction => {
+/** Translates an action of outdial's own interface. */
+export const instructionsOf = (action: WireAction, at: Place): readonly OutdialInstruction[] => {
   switch (action.action) {
     case "play":
-      return play(action, at);
+      return [play(action, at)];
     case "stream":
-      return stream(action, at);
+      return [stream(action, at)];
     case "dial":
-      return dial(action, at);
+      return [dial(action, at)];
     case "hangup":
-      return hangup(action, at);
+      return [hangup(action, at)];
     case "say":
-      return say(action, at);
+      return [say(action, at)];
     case "gather":
-      return gather(action, at);
+      return [gather(action, at)];
+    case "record":
+      return record(action, at);
   }
 };
-
-/** Translates an action of outdial's own interface. */
-export const instructionsOf = (action: WireAction, at: Place): readonly OutdialInstruction[] =>
-  action.action === "record" ? record(action, at) : [instructionOf(action, at)];
