@@ -203,7 +203,7 @@ const streamOf = <Step extends string>() =>
 /** The most actions of a branch: no URL has room for more. */
 const maxActions = 100;
 
-/** Whether a branch is too many actions, each counted as often as it is reached: as often it would be checked. */
+/** Whether a branch is too many actions. One that is reached twice is checked twice, so it counts twice. */
 const isTooMany = (branch: unknown): boolean => {
   const actions = [branch];
   for (const action of actions) {
