@@ -58,10 +58,10 @@ export interface Stream<Step extends string = never> {
   readonly flow_url?: string | undefined;
 }
 
-const branchNames = ["on_busy", "on_no_answer", "on_failure"] as const;
-
 /** What follows a `dial` whose callee wasn't reached. */
-export type Branch = (typeof branchNames)[number];
+export type Branch = "on_busy" | "on_no_answer" | "on_failure";
+
+const branchNames: readonly Branch[] = ["on_busy", "on_no_answer", "on_failure"];
 
 /** What follows in a branch: an action, or the name of a step, in a form that TypeScript infers beside an action. */
 export type Following<Step extends string> = Action<Step> | `${Step}`;

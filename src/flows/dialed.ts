@@ -40,14 +40,11 @@ const branches: ReadonlyMap<unknown, Branch> = new Map([
   ["unreachable", "on_failure"],
 ]);
 
-/** The branch of a `dial` that follows an end of its second leg; `undefined` where none does. */
-export const branchOf = (reason: Dialed["reason"]): Branch | undefined => branches.get(reason);
-
 /** What follows a `dial` by what came of it: an action, or a step; `undefined` where only its `flow_url` does. */
 export const followingDial = (
   after: AfterDial,
   dialed: Dialed | undefined,
 ): AnyAction | string | undefined => {
-  const branch = branchOf(dialed?.reason);
+  const branch = branches.get(dialed?.reason);
   return (branch && after[branch]) ?? after.next;
 };
