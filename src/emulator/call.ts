@@ -19,7 +19,8 @@ import {
 import { type Reach, wayOf } from "../server/outgoing.ts";
 import { addKeyTone, keyInterval, type ScriptedCallee } from "./callee.ts";
 import type { Clock, Timeline } from "./clock.ts";
-import { recordedAudio } from "./recording/recorded-audio.ts";
+import { downloadOf } from "./recording/download.ts";
+import { firstLoud, lastLoud } from "./recording/loudness.ts";
 import { Recording } from "./recording/recording.ts";
 import type { Outcome } from "./scenarios.ts";
 
@@ -148,7 +149,15 @@ export class Call implements ServedCall {
   /** The hosts of which is said that they are reached in plain text. */
   readonly #plain = new Set<string>();
   #recording: Recording | undefined;
-  readonly audio: RecordedAudio = recordedAudio(() => this.recording);
+  /** The recording is made when it is first used: most calls need none. */
+  readonly audio: RecordedAudio = {
+    pause: (now) => this.recording.pause(now),
+    resume: (now) => this.recording.resume(now),
+    silence: (side, isSilent, now) => this.recording.silence(side, isSilent, now),
+    firstAudible: (from, to) => firstLoud(this.recording, from, to),
+    lastAudible: (from, to) => lastLoud(this.recording, from, to),
+    download: (part, range, channels) => downloadOf(this.recording, part, range, channels),
+  };
 
   constructor(
     { id, params, recordingUrl, reach, limits = {}, kept }: AcceptedRequest,

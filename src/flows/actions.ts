@@ -1,6 +1,6 @@
 import { custom, type GenericSchema, is, lazy, literal, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
-import { fail, flag, isText, presence, ruleSchema } from "../lib/check.ts";
+import { fail, fieldsOf, flag, isRecord, isText, presence, ruleSchema } from "../lib/check.ts";
 import { urlRule } from "../lib/url.ts";
 import { type ActionSchema, build, byAction } from "./by-action.ts";
 import { inRequest } from "./in-request.ts";
@@ -60,6 +60,8 @@ export interface Stream<Step extends string = never> {
 
 /** What follows a `dial` whose callee wasn't reached. */
 export type Branch = "on_busy" | "on_no_answer" | "on_failure";
+
+const branchNames: readonly Branch[] = ["on_busy", "on_no_answer", "on_failure"];
 
 /** What follows in a branch: an action, or the name of a step, in a form that TypeScript infers beside an action. */
 export type Following<Step extends string> = Action<Step> | `${Step}`;
@@ -198,11 +200,27 @@ const playOf = <Step extends string>() =>
 const streamOf = <Step extends string>() =>
   strictObject({ ...streamSchema.entries, next: optional(stepName<Step>()) }, presence);
 
+/** The most actions of a branch: no URL has room for more. */
+const maxActions = 100;
+
+/** Whether a branch is too many actions. One that is reached twice is checked twice, so it counts twice. */
+const isTooMany = (branch: unknown): boolean => {
+  const actions = [branch];
+  for (const action of actions) {
+    if (actions.length > maxActions) return true;
+    const fields = fieldsOf(action);
+    actions.push(...branchNames.map((name) => fields[name]).filter(isRecord));
+  }
+  return false;
+};
+
+const tooMany = custom<never>(() => false, `must be at most ${maxActions} actions`);
+
 const branchSchema = <Step extends string>(): GenericSchema<unknown, Following<Step>> =>
-  lazy(
-    (value): GenericSchema<unknown, Following<Step>> =>
-      isText(value) ? stepName<`${Step}`>() : (Action as GenericSchema<unknown, Action<Step>>),
-  );
+  lazy((value): GenericSchema<unknown, Following<Step>> => {
+    if (isText(value)) return stepName<`${Step}`>();
+    return isTooMany(value) ? tooMany : (Action as GenericSchema<unknown, Action<Step>>);
+  });
 
 const dialOf = <Step extends string>() => {
   const branch = optional(branchSchema<Step>());
@@ -219,18 +237,13 @@ const dialOf = <Step extends string>() => {
 };
 
 /** The branches of a `dial` that are there, by their names. */
-export const branchesOf = ({
-  on_busy,
-  on_no_answer,
-  on_failure,
-}: Pick<Dial<string>, Branch>): readonly (readonly [Branch, AnyAction | string])[] =>
-  (
-    [
-      ["on_busy", on_busy],
-      ["on_no_answer", on_no_answer],
-      ["on_failure", on_failure],
-    ] as const
-  ).flatMap(([name, branch]) => (branch === undefined ? [] : [[name, branch] as const]));
+export const branchesOf = (
+  dial: Pick<Dial<string>, Branch>,
+): readonly (readonly [Branch, AnyAction | string])[] =>
+  branchNames.flatMap((name) => {
+    const branch = dial[name];
+    return branch === undefined ? [] : [[name, branch] as const];
+  });
 
 /**
  * Checks what no single field says: where an action continues.
@@ -273,7 +286,7 @@ export const stepsOf = (action: AnyAction): readonly string[] => {
  * |---|---|
  * | `play` | `media_url` (https); `next`? or `flow_url`? |
  * | `stream` | `ws_url` (wss); `sample_rate`? `"8k"` or `"16k"`; `chunk_size`? 20 to 2 000 ms in steps of 20; `record`?; `next`? or `flow_url`? |
- * | `dial` | `to` (E.164 or `sip:`); `timeout`? 1 to 600 s; `record`?; `next`? or `flow_url`?; `on_no_answer`?, `on_busy`?, `on_failure`? each an action, or the name of a step |
+ * | `dial` | `to` (E.164 or `sip:`); `timeout`? 1 to 600 s; `record`?; `next`? or `flow_url`?; `on_no_answer`?, `on_busy`?, `on_failure`? each an action, 100 with its own branches at most, or the name of a step |
  * | `hangup` | none |
  * | `say` | `prompts`, 1 to 10: texts, `{ media_url }`, `{ pause_ms }`; `language`?; `next`? or `flow_url`? |
  * | `gather` | `prompts`; `language`?; `digits`? 1 to 20; `finish_on_key`? `"#"`; `speech`?; `timeout_ms`?; `as`?; `on`? or `next`?; `tries`? 1 to 5; `otherwise`?; `flow_url`? |

@@ -193,6 +193,7 @@ export const flowHandler = <const Name extends string = never>(
     flowTimeout = 8000,
     respond = respondJson,
     isOver,
+    recordedIn,
     maxUrl = defaultMaxUrl,
   }: Partial<CarrierWebhooks> = service?.application ?? {};
   /** Hands over the recording of a notification, at the URL that was made for it. */
@@ -202,10 +203,11 @@ export const flowHandler = <const Name extends string = never>(
   ): Promise<Response> => {
     const { account_id, call_id } = event;
     const [, account, call] = kept.of;
+    const named = recordedIn ? recordedIn(event) : call_id;
     requireSame(kept, [
       service?.name ?? "",
       isText(account_id) ? account_id : account,
-      isText(call_id) ? call_id : call,
+      isText(named) ? named : call,
     ]);
     const recording = recordingIn(event);
     const { call_id: id = "", as } = kept.recording ?? {};

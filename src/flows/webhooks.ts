@@ -83,6 +83,12 @@ export interface CarrierWebhooks {
   /** A notification in the form that the schema `CallEvent` takes; `undefined` if it is none. */
   readonly decodeEvent: (body: string) => unknown;
   /**
+   * The conversation that the event of a recording names, where the URL of the recording is bound to that and not to the call.
+   *
+   * @defaultValue the URL is bound to the call, and `call_id` is compared
+   */
+  readonly recordedIn?: (event: Readonly<Record<string, unknown>>) => string | undefined;
+  /**
    * A flow request in the form that the schema `FlowRequest` takes; `undefined` if it is none.
    *
    * @param url - that it came to

@@ -24,7 +24,7 @@ interface AccountParts {
   readonly newKey: () => string;
 }
 
-/** The one account of an emulator: its key and its numbers. */
+/** The one account of a service: its key and its numbers. */
 export class Account {
   #key: string;
   readonly #numbers: ReadonlySet<string> | undefined;

@@ -52,7 +52,7 @@ interface NewCall<T> {
   readonly prepare: (call: ServedCall) => T;
 }
 
-/** What the routes need of the emulator. */
+/** What the routes need of the service around them. */
 export interface ApiParts {
   /** Where the URLs of a request to this URL may lead. */
   readonly reachOf: (url: string) => Reach;

@@ -88,15 +88,6 @@ export interface RecordedAudio {
   readonly download: (part: RecordedPart, range: string | null, channels: 1 | 2) => Response;
 }
 
-/** What a call is asked for with, whichever interface it came by. */
-export interface RequestedCall
-  extends Pick<CallFacts, "from_number" | "to_number" | "flow_url" | "status_callback_url"> {
-  /** Whether it is recorded: by default it is. */
-  readonly record?: boolean | undefined;
-  /** What it does first, where that came with the request, in outdial's own interface. */
-  readonly flow?: WireAction | undefined;
-}
-
 /**
  * Ends a call as its API asks for it: one that isn't answered yet fails as `canceled`.
  *

@@ -59,7 +59,7 @@ export interface RequestResult {
   readonly timedOut?: boolean;
 }
 
-/** Sends a request of the emulator's own. It never throws. */
+/** Sends a request of the service's own. It never throws. */
 export type Requester = (
   url: string,
   init: RequestInit,

@@ -33,25 +33,23 @@ const english = say("Hello.", { language: "en-us", flow_url });
 const plain = say("Hello.", { flow_url });
 
 describe("a voice", () => {
-  test("of Twilio's speaks its language, as the builder prints it", async () => {
-    const service = twilio({ accountSid, voice: { "en-US": "Polly.Joanna-Neural" } });
+  test.each([
+    {
+      name: "Twilio's speaks its language, as the builder prints it",
+      service: twilio({ accountSid, voice: { "en-US": "Polly.Joanna-Neural" } }),
+      spoken: { voice: "Polly.Joanna-Neural", language: "en-us" },
+      other: { language: "de" },
+    },
+    {
+      name: "Telnyx' speaks its language; another language is spoken by alice, and none by the default",
+      service: telnyx({ applicationId, voice: { "en-US": "Azure.en-US-AvaNeural" } }),
+      spoken: { voice: "Azure.en-US-AvaNeural", language: "en-us" },
+      other: { voice: "alice", language: "de" },
+    },
+  ])("of $name", async ({ service, spoken, other }) => {
     for (const [action, attributes] of [
-      [english, { voice: "Polly.Joanna-Neural", language: "en-us" }],
-      [german, { language: "de" }],
-      [plain, {}],
-    ] as const) {
-      const response = new VoiceResponse();
-      response.say(attributes as never, String(action.prompts[0]));
-      response.redirect({ method: "POST" }, flow_url);
-      expect(await documentOf(service, action, form)).toBe(response.toString());
-    }
-  });
-
-  test("of Telnyx' speaks its language; another language is spoken by alice, and none by the default", async () => {
-    const service = telnyx({ applicationId, voice: { "en-US": "Azure.en-US-AvaNeural" } });
-    for (const [action, attributes] of [
-      [english, { voice: "Azure.en-US-AvaNeural", language: "en-us" }],
-      [german, { voice: "alice", language: "de" }],
+      [english, spoken],
+      [german, other],
       [plain, {}],
     ] as const) {
       const response = new VoiceResponse();

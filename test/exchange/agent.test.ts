@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { connectAgent } from "../../src/agents/index.ts";
 import { scriptedAgent } from "../../src/testing/index.ts";
-import { applicationOf, from, openStage, pause, to, until, urls } from "./stage.ts";
+import { applicationOf, openStage, pause, placeCall, until } from "./stage.ts";
 import { isAudible, voice } from "./telephone/ear.ts";
 
 /** How long the fake model waits after the callee's last word, in milliseconds. */
@@ -35,9 +35,7 @@ test.each(["8k", "16k"])(
       host: "127.0.0.1",
       fetch: app.fetch,
     });
-    const ringing = telephone.next();
-    const { id } = await client.calls.create({ from_number: from, to_number: to, ...urls });
-    const call = await ringing;
+    const { id, call } = await placeCall({ client, telephone });
     call.ring();
     await call.answer();
     /** How many audible packets the telephone has heard, and when the last was. */

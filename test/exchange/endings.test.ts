@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applicationOf, from, openStage, pause, urls } from "./stage.ts";
+import { applicationOf, from, openStage, pause, placeCall, urls } from "./stage.ts";
 import type { TelephoneCall } from "./telephone/telephone.ts";
 
 /** Rings for a moment. */
@@ -163,13 +163,7 @@ test("a telephone that nobody answers stops ringing, and so does one whose call 
   const app = applicationOf({});
   const { client, exchange, telephone } = await openStage({ fetch: app.fetch, answerTimeout: 600 });
   for (const ends of [() => {}, (id: string) => exchange.hangup(id)]) {
-    const ringing = telephone.next();
-    const { id } = await client.calls.create({
-      from_number: from,
-      to_number: "+12025550150",
-      ...urls,
-    });
-    const call = await ringing;
+    const { id, call } = await placeCall({ client, telephone });
     await ring(call);
     ends(id);
     expect(await call.ended).toBe("cancel");
@@ -183,13 +177,7 @@ test("a call that its longest duration ends is hung up at the telephone", async 
     "/flow": { action: "say", prompts: [{ pause_ms: 5_000 }] },
   });
   const { client, exchange, telephone } = await openStage({ fetch: app.fetch, maxDuration: 1_000 });
-  const ringing = telephone.next();
-  const { id } = await client.calls.create({
-    from_number: from,
-    to_number: "+12025550150",
-    ...urls,
-  });
-  const call = await ringing;
+  const { id, call } = await placeCall({ client, telephone });
   await call.answer();
   expect(await call.ended).toBe("caller");
   expect((await exchange.ended(id)).reason).toBe("max_duration");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { applicationOf, from, hears, openStage, spoken, to, until, urls } from "./stage.ts";
+import { applicationOf, from, hears, openStage, placeCall, spoken, to, until } from "./stage.ts";
 import { hear } from "./telephone/ear.ts";
 
 const question = "Your appointment is tomorrow at nine. Press one to confirm.";
@@ -20,9 +20,7 @@ const reminder = () =>
 test("a reminder is heard, a key is pressed, and the answer to it is heard to its end", async () => {
   const app = reminder();
   const { client, exchange, telephone } = await openStage({ fetch: app.fetch });
-  const ringing = telephone.next();
-  const { id } = await client.calls.create({ from_number: from, to_number: to, ...urls });
-  const call = await ringing;
+  const { id, call } = await placeCall({ client, telephone });
   expect([call.to, call.from]).toEqual([to, from]);
   call.ring();
   await call.answer();
@@ -48,9 +46,7 @@ test("a reminder is heard, a key is pressed, and the answer to it is heard to it
 test("a key interrupts the question", async () => {
   const app = reminder();
   const { client, telephone } = await openStage({ fetch: app.fetch });
-  const ringing = telephone.next();
-  await client.calls.create({ from_number: from, to_number: to, ...urls });
-  const call = await ringing;
+  const { call } = await placeCall({ client, telephone });
   await call.answer();
   await until(() => call.packets.length > 60);
   await call.press("1");

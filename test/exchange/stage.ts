@@ -73,6 +73,13 @@ export const urls = {
   status_callback_url: "https://app.test/status",
 } as const;
 
+/** Calls the telephone of a stage, and returns the call as it came there. */
+export const placeCall = async ({ client, telephone }: Pick<Stage, "client" | "telephone">) => {
+  const ringing = telephone.next();
+  const { id } = await client.calls.create({ from_number: from, to_number: to, ...urls });
+  return { id, call: await ringing };
+};
+
 /** An application with one answer for each path, which keeps the notifications. */
 export const applicationOf = (answers: Readonly<Record<string, object>>) => {
   const events: CallEvent[] = [];

@@ -148,7 +148,8 @@ const flowOf = (text: string, url: string, account_id: string): unknown => {
     from_number: numberOf(from) ?? "",
     to_number: numberOf(to) ?? "",
     direction,
-    ...(failed && { dialed: { state: "failed", reason: reasonOf(failed, fields) } }),
+    // Vonage has no such field: nobody else says what came of a leg.
+    dialed: failed && { state: "failed", reason: reasonOf(failed, fields) },
     ...(speech !== undefined && { speech: firstOf(fieldsOf(speech).results) }),
     // An older form of the webhook has the keys themselves.
     ...(dtmf !== undefined && {
@@ -184,9 +185,10 @@ const legEventsOf = async (
   input: FlowInput,
 ): Promise<LegEvents | undefined> => {
   const [service, account] = input.of;
+  // The event of a recording names no call, and those of a leg another one.
+  const of = [service, account, conversationOf(input.call)] as const;
   if (action === "record") {
-    // Its event names no call.
-    const url = await signOwn?.({ of: [service, account, undefined] });
+    const url = await signOwn?.({ of });
     return url === undefined ? undefined : { url, decides: false };
   }
   if (action !== "dial" && action !== "stream") return;
@@ -194,8 +196,8 @@ const legEventsOf = async (
     const { call_id, from_number, to_number } = input.call;
     const url = await signOwn({
       marked: `${marker}&`,
-      // The events are about another leg: what follows must be about this one.
-      of: [service, account, conversationOf(input.call)],
+      of,
+      // What follows is about this leg.
       call: { call_id, from_number, to_number },
     });
     return { url, decides: true };
@@ -245,6 +247,7 @@ export const applicationSide = ({
           return verifySignature(secrets, request, body, applicationId);
         },
   decodeEvent: (text) => eventOf(text, applicationId),
+  recordedIn: ({ data }) => conversationOf(fieldsOf(data)),
   decodeFlow: (text, url) => flowOf(text, url, applicationId),
   respond: async (decide, input) => {
     if (input && decidesNothing(input)) return new Response(null, { status: 204 });

@@ -207,23 +207,22 @@ const record = (action: WireRecord, at: Place): readonly OutdialInstruction[] =>
   ];
 };
 
-const instructionOf = (action: Exclude<WireAction, WireRecord>, at: Place): OutdialInstruction => {
+/** Translates an action of outdial's own interface. */
+export const instructionsOf = (action: WireAction, at: Place): readonly OutdialInstruction[] => {
   switch (action.action) {
     case "play":
-      return play(action, at);
+      return [play(action, at)];
     case "stream":
-      return stream(action, at);
+      return [stream(action, at)];
     case "dial":
-      return dial(action, at);
+      return [dial(action, at)];
     case "hangup":
-      return hangup(action, at);
+      return [hangup(action, at)];
     case "say":
-      return say(action, at);
+      return [say(action, at)];
     case "gather":
-      return gather(action, at);
+      return [gather(action, at)];
+    case "record":
+      return record(action, at);
   }
 };
-
-/** Translates an action of outdial's own interface. */
-export const instructionsOf = (action: WireAction, at: Place): readonly OutdialInstruction[] =>
-  action.action === "record" ? record(action, at) : [instructionOf(action, at)];

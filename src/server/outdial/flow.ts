@@ -10,8 +10,7 @@ import {
 import { parseJson } from "../../lib/body.ts";
 import { isRecord } from "../../lib/check.ts";
 import { FlowError } from "../../performer/line.ts";
-import type { DocumentContext } from "../../performer/performer.ts";
-import { Performer } from "../../performer/performer.ts";
+import { type DocumentContext, Performer } from "../../performer/performer.ts";
 import type { ServedCall } from "../call.ts";
 import { statusIn } from "../outgoing.ts";
 import type { FlowParts } from "../side.ts";

@@ -20,7 +20,7 @@ export class KeptKeys {
   /** By key, the oldest first. */
   readonly #kept = new Map<string, KeptKey & { readonly until: number }>();
 
-  /** @param now - milliseconds since 1970, by the emulator's clock */
+  /** @param now - milliseconds since 1970, by the service's clock */
   constructor(now: () => number) {
     this.#now = now;
   }

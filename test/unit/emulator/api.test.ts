@@ -163,6 +163,13 @@ describe("the scenario numbers", () => {
     expect(response.headers.get("access-control-expose-headers")).toContain("Retry-After");
   });
 
+  it("+12025550118 answers 503 without Retry-After: the call is placed, so nothing asks to repeat the request", async () => {
+    const before = emulator.calls.length;
+    const response = await dial("+12025550118");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, null]);
+    expect(emulator.calls.length).toBe(before + 1);
+  });
+
   it("+12025550112 answers only the abort, with its reason", async () => {
     const controller = new AbortController();
     const reason = new Error("enough");

@@ -138,6 +138,37 @@ describe("what follows", () => {
         }),
     ],
   ])("%s", (message, make) => expect(make).toThrow(message));
+
+  test("a branch is at most 100 actions", () => {
+    const chained = (dials: number): object => ({
+      ...{ action: "dial", to: "+12025550100" },
+      on_busy: dials === 1 ? hangup() : chained(dials - 1),
+    });
+    expect(reported(chained(100))).toEqual([]);
+    expect(reported(chained(101))).toEqual(["on_busy must be at most 100 actions"]);
+  });
+
+  test("branches that share actions are refused before each is checked as often as it is reached", () => {
+    let reads = 0;
+    const shared = {
+      get action() {
+        reads++;
+        return "hangup";
+      },
+    };
+    let action: object = shared;
+    for (let each = 0; each < 12; each++) {
+      action = { action: "dial", to: "+12025550100", on_busy: action, on_failure: action };
+    }
+    expect(is(Action, action)).toBe(false);
+    expect(reads).toBeLessThan(100);
+  });
+
+  test("a branch that is the dial itself is refused", () => {
+    const action: Record<string, unknown> = { action: "dial", to: "+12025550100" };
+    action.on_busy = action;
+    expect(is(Action, action)).toBe(false);
+  });
 });
 
 describe("a builder", () => {

@@ -263,6 +263,12 @@ describe("a flow request has the call", () => {
     expect(flowOf(payload)).toMatchObject(request);
   });
 
+  test("a field of the body says nothing of a dial: only the status of a leg does", () => {
+    const dialed = { state: "completed", reason: "normal" };
+    expect(flowOf({ ...call, dialed }).dialed).toBeUndefined();
+    expect(flowOf({ payload: { ...call, dialed } }).dialed).toBeUndefined();
+  });
+
   test("without numbers they are empty: a call of an application has a user in their place", () => {
     const { to, from, ...asked } = call;
     expect(flowOf({ ...asked, from_user: "alice" })).toMatchObject({

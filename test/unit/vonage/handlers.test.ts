@@ -5,6 +5,7 @@ import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import { BadParametersException } from "../../../src/errors.ts";
 import { type Action, dial, hangup, play, stream } from "../../../src/flows/actions.ts";
 import { type FlowOptions, flowHandler } from "../../../src/flows/handler.ts";
+import { record } from "../../../src/flows/record.ts";
 import {
   applicationId,
   serviceWith,
@@ -370,6 +371,23 @@ describe("what follows a dial is decided by flowHandler itself", () => {
     const [own, other] = [event("CON-1"), event("CON-2")];
     expect(await (await ask(connect.eventUrl[0], own)).json()).toEqual(playBusy);
     expect((await ask(connect.eventUrl[0], other)).status).toBe(401);
+  });
+
+  test("the event of a recording at its URL belongs to the conversation of the call, if it names one", async () => {
+    const onRecording = vi.fn();
+    const ask = flow({ onAnswer: () => record("Tell us why."), onRecording });
+    const url = await signUrl(flowUrl, { secret });
+    const answered = await ask(url, { ...call, conversation_uuid: "CON-1" });
+    const ncco: readonly { readonly eventUrl?: readonly string[] }[] = await answered.json();
+    const eventUrl = ncco.find((each) => each.eventUrl)?.eventUrl?.[0] ?? "";
+    const made = { recording_uuid: "r1", recording_url: "https://api.nexmo.com/v1/files/r1" };
+    const statuses = [];
+    for (const named of [{ conversation_uuid: "CON-2" }, { conversation_uuid: "CON-1" }, {}]) {
+      statuses.push((await ask(eventUrl, { ...made, ...named })).status);
+    }
+    expect(statuses).toEqual([401, 204, 204]);
+    expect(onRecording).toHaveBeenCalledTimes(2);
+    expect(onRecording).toHaveBeenCalledWith(expect.objectContaining({ call_id: uuid }));
   });
 
   test("events of a leg that decides nothing are answered without onAnswer, too", async () => {

@@ -1,6 +1,7 @@
 import { fieldsOf, isRecord, isText } from "../../../lib/check.ts";
-import { type IsAllowed, RestError } from "../../../server/rest.ts";
+import type { IsAllowed } from "../../../server/rest.ts";
 import { type NccoAction, readNcco } from "./ncco.ts";
+import { type InvalidParameter, VonageError } from "./problems.ts";
 
 /** How a URL is requested: `POST` with JSON, or `GET` with the same in the query. */
 type Method = "GET" | "POST";
@@ -34,52 +35,6 @@ interface MachineDetection {
   readonly behavior: "continue" | "hangup";
   /** For how many seconds its beep is waited for, if it is. */
   readonly beepTimeout: number | undefined;
-}
-
-/** A field that breaks a rule. */
-interface InvalidParameter {
-  readonly name: string;
-  readonly reason: string;
-}
-
-const titles: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  429: "Too Many Requests",
-  500: "Internal Error",
-  503: "Service Unavailable",
-};
-
-/** Why a request is refused, in Vonage's form. */
-export class VonageError extends RestError {
-  override readonly name = "VonageError" as const;
-  readonly #invalid: readonly InvalidParameter[];
-
-  constructor(status: number, detail: string, invalid: readonly InvalidParameter[] = []) {
-    super(status, detail);
-    this.#invalid = invalid;
-  }
-
-  /** The detail, and the fields that are wrong. */
-  override get reason(): string {
-    const fields = this.#invalid.map(({ name, reason }) => `${name}: ${reason}`);
-    return [this.message, ...fields].join(" ");
-  }
-
-  /** A problem of RFC 7807, with the fields that are wrong. */
-  override body(instance: string): object {
-    const title = titles[this.status] ?? "Error";
-    return {
-      type: `https://developer.vonage.com/api-errors#${title.toLowerCase().replaceAll(" ", "-")}`,
-      title,
-      detail: this.message,
-      instance,
-      ...(this.#invalid.length > 0 && { invalid_parameters: this.#invalid }),
-    };
-  }
 }
 
 /** E.164 of digits. */

@@ -4,8 +4,7 @@ import { FlowError, type Line, type Part, type Played } from "../../../performer
 import { type Asked, byMethod, jsonResponder, type Route } from "../../../server/rest.ts";
 import type { VonageCall } from "./call.ts";
 import { beginning } from "./context.ts";
-import { VonageError } from "./fields.ts";
-import { contentType, jsonOf, notAllowed, refuseField } from "./problems.ts";
+import { contentType, jsonOf, notAllowed, refuseField, VonageError } from "./problems.ts";
 
 const respond = jsonResponder(contentType);
 

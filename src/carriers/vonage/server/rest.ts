@@ -14,10 +14,10 @@ import {
   restServer,
 } from "../../../server/rest.ts";
 import { resourceOf, statusOf, type VonageCall } from "./call.ts";
-import { type CallFields, type Next, parseCall, VonageError } from "./fields.ts";
+import { type CallFields, type Next, parseCall } from "./fields.ts";
 import { liveRoutes, silence } from "./live.ts";
 import { readNcco } from "./ncco.ts";
-import { contentType, jsonOf, notAllowed, notFound, refuseField } from "./problems.ts";
+import { contentType, jsonOf, notAllowed, notFound, refuseField, VonageError } from "./problems.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 const respond = jsonResponder(contentType);
