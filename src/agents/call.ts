@@ -82,6 +82,8 @@ export const createCall = (
   let parts: AgentParts | undefined;
   /** The agent has ended the conversation: what it has said is still played. */
   let isEnding = false;
+  /** Whether a response has begun in the last message, of which no tool call has come. */
+  let hasBegun = false;
   /** Whether audible audio or a tool call has come of the last response that has begun. */
   let hasOutput: boolean | undefined;
   /** When the last audible audio is played, by the clock. */
@@ -288,6 +290,7 @@ export const createCall = (
     if (connection.isOver) return;
     ending.callOff();
     announced.next();
+    tools.known();
     parts?.watchdog.speech();
     input.speech(true);
     transcripts.cut(cuts);
@@ -304,6 +307,7 @@ export const createCall = (
     retries.reset();
     ending.callOff();
     announced.next();
+    tools.known();
     input.speech(false);
     parts?.watchdog.speechStopped();
     sendDue();
@@ -315,16 +319,20 @@ export const createCall = (
       parts?.watchdog.transcript();
       ending.callOff(transcript.final && input.silentAt() > timers.now());
       if (transcript.final) input.speech(false);
+      tools.known();
     }
     if (transcript.who === "callee") announced.next();
     else if (!isContinuous() && !voice.isListening() && announced.text(event))
       newsAt = timers.now();
+    // Where responses have names, the text of an earlier one may be late.
+    if (transcript.who === "agent" && !transcript.interrupted && !response) tools.known();
     transcripts.add(transcript, playback.isCancelled(response));
   };
 
   const onTool = (event: EventOf<"tool">): void => {
     if (!tools.isNew(event) || playback.isCancelled(event.response)) return;
     hasOutput = hasActed = true;
+    hasBegun = false;
     parts?.watchdog.output();
     tools.run(event);
   };
@@ -339,6 +347,7 @@ export const createCall = (
         if (parts) onAudio(parts, event);
         break;
       case "response_started":
+        hasBegun = true;
         hasOutput = false;
         newsAt = timers.now();
         playback.begin(event.response);
@@ -359,6 +368,7 @@ export const createCall = (
         break;
       case "speech":
         ending.callOff();
+        tools.known();
         input.speech();
         if (voice.isOwn()) silence("callee");
         break;
@@ -415,7 +425,12 @@ export const createCall = (
         onEvent: (event, at) => {
           if (current === connection) onEvent(event, at); // Else an earlier event of its message has ended it.
         },
-        onMessage: () => parts?.watchdog.message(),
+        onMessage: () => {
+          parts?.watchdog.message();
+          // A response that begins with a call of a tool may be named by the codec alone.
+          if (hasBegun) tools.known();
+          hasBegun = false;
+        },
         onError: (error) => (error instanceof AgentException ? report : thrown)(error),
         onEnd,
       });
