@@ -34,7 +34,7 @@ export interface ComparisonRules {
 export interface Difference {
   /** Its name, such as `response.p50`, `response.11`, `turns.missed` or `tools.book.n`. */
   readonly figure: string;
-  /** That of this call; absent where there is none. A text for `end.session`. */
+  /** That of this call; absent where there is none. A text for `end.reason`, `end.session` and `end.outcome`. */
   readonly now: number | string | undefined;
   /** That of the baseline. */
   readonly baseline: number | string | undefined;
@@ -192,6 +192,7 @@ const comparedFigures: readonly Compared[] = [
     worse: "more",
     of: ({ tools }) => tools.filter(({ isError }) => isError).length,
   },
+  { name: "end.reason", worse: "other", of: ({ end }) => end.reason },
   { name: "end.session", worse: "other", of: ({ end }) => end.session },
   { name: "end.outcome", worse: "other", of: ({ end }) => end.outcome },
 ];
@@ -244,7 +245,7 @@ const worstOf = (
 
 /**
  * The figures that are worse than in a baseline, and those that only one of the two has. Fewer turns, responses or stops
- * are worse, and so are another number of calls of a tool, and another end or outcome of the session: the agent may have ended
+ * are worse, and so are another number of calls of a tool, and another end of the call or of the session: the agent may have ended
  * the call early. `response.11` is the 11th in order of length, where median, p95 and maximum are no worse.
  *
  * @param now - the report of this run

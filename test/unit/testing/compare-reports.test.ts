@@ -70,6 +70,23 @@ describe("an agent that does less", () => {
     ]);
   });
 
+  test("talks until the longest duration ends the call, where the caller has hung up before", async () => {
+    const reportFor = async (ms: number): Promise<Report> => {
+      const call = await simulateCall({
+        app: (socket) => connectAgent(socket, scriptedAgent([{ ms: 800 }, { ms }])),
+        caller: [
+          ...([{ type: "until-quiet" }, { type: "say", voice: voice(800) }] as const),
+          ...([{ type: "until-quiet" }, { type: "hangup" }] as const),
+        ],
+        maxDuration: 20_000,
+      });
+      return call.toReport();
+    };
+    expect(compareReports(await reportFor(19_000), await reportFor(900))).toEqual([
+      { figure: "end.reason", now: "max_duration", baseline: "normal" },
+    ]);
+  });
+
   test("talks on where it has stopped before", async () => {
     const deaf = withEvents(wellBehaved(), (events) =>
       events.filter(({ type }) => type !== "interrupted"),
