@@ -11,6 +11,7 @@ import {
 } from "valibot";
 import { BadParametersException } from "../errors.ts";
 import { check, fail, isRecord, kindOf, presence } from "../lib/check.ts";
+import { type Summary, summaryOf } from "../lib/summary.ts";
 import type { Report } from "./report.ts";
 import type { Turn } from "./turns.ts";
 
@@ -148,6 +149,18 @@ const checkReport = (name: string, report: unknown): void => {
   if (found.length > 0) throw new BadParametersException(found);
 };
 
+const partsOf = ({ n, min, p50, p95, p99, max }: Summary) => [n, min, p50, p95, p99, max].join();
+
+/** @throws {BadParametersException} that names the figure that isn't that of the turns */
+const checkSummaries = (name: string, report: Report): void => {
+  for (const figure of ["response", "stop"] as const) {
+    const ofTurns = summaryOf(report.turns.flatMap((turn) => turn[figure] ?? []));
+    if (partsOf(report[figure]) !== partsOf(ofTurns)) {
+      fail(`${name}.${figure}`, `contradicts ${name}.turns: take report.json as it was written`);
+    }
+  }
+};
+
 /** When a figure is worse: where it is greater by more than the rules allow, greater, less, or another one. */
 type Worse = "slower" | "more" | "fewer" | "other";
 
@@ -250,7 +263,7 @@ const worstOf = (
  *
  * @param now - the report of this run
  * @param baseline - an earlier one, such as the committed `report.json`
- * @throws {BadParametersException} (`placed: "no"`) when a field of a report is absent or not what it should be,
+ * @throws {BadParametersException} (`placed: "no"`) when a field of a report is absent or not what it should be, or contradicts its turns,
  * when the two calls had unlike scripts, voices, lines or seeds, or when one of them can't be trusted
  *
  * @example Refuse a change that makes an agent slower
@@ -273,6 +286,8 @@ export const compareReports = (
   const checked = check(ComparisonRulesSchema, () => rules, "rules");
   checkReport("now", now);
   checkReport("baseline", baseline);
+  checkSummaries("now", now);
+  checkSummaries("baseline", baseline);
   if (now.inputs !== baseline.inputs)
     fail(
       "baseline",
