@@ -243,7 +243,7 @@ export const createCall = (
       ? output.play(audio, item, response)
       : audio.length / bytesPerMs(format);
     if (isAudible) {
-      announced.heard();
+      announced.audio();
       hasOutput = hasActed = true;
       watchdog.output();
       audibleUntil = playback.until;
@@ -280,6 +280,13 @@ export const createCall = (
     voice.cut(cuts, by);
   };
 
+  /** A turn of the callee has begun or ended. */
+  const onTurn = (): void => {
+    ending.callOff();
+    announced.next();
+    tools.known();
+  };
+
   /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
   const onInterrupted = (at: number): void => {
     if (voice.isProtected()) return;
@@ -288,9 +295,7 @@ export const createCall = (
     connection.send("interrupted", (codec) => codec.interrupted(ofAgent(cuts)));
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
-    ending.callOff();
-    announced.next();
-    tools.known();
+    onTurn();
     parts?.watchdog.speech();
     input.speech(true);
     transcripts.cut(cuts);
@@ -305,9 +310,7 @@ export const createCall = (
   const onSpeechStopped = (): void => {
     reportsStop = true;
     retries.reset();
-    ending.callOff();
-    announced.next();
-    tools.known();
+    onTurn();
     input.speech(false);
     parts?.watchdog.speechStopped();
     sendDue();
@@ -317,9 +320,10 @@ export const createCall = (
     const { type: _, response, ...transcript } = event;
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       parts?.watchdog.transcript();
-      ending.callOff(transcript.final && input.silentAt() > timers.now());
+      const isTurn = transcript.final && input.silentAt() > timers.now();
+      ending.callOff(isTurn);
+      if (isTurn) tools.known();
       if (transcript.final) input.speech(false);
-      tools.known();
     }
     if (transcript.who === "callee") announced.next();
     else if (!isContinuous() && !voice.isListening() && announced.text(event))
@@ -367,8 +371,7 @@ export const createCall = (
         onInterrupted(at);
         break;
       case "speech":
-        ending.callOff();
-        tools.known();
+        onTurn();
         input.speech();
         if (voice.isOwn()) silence("callee");
         break;
