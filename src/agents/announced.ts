@@ -11,10 +11,10 @@ const response = "outdial:announced";
  * speech is made after its text, and a call of a tool may come between the two.
  */
 export interface Announced {
-  /** A text of the agent has come. Returns whether its audio is still to come, and nothing else tells that. */
+  /** A text of the agent has come. Returns whether its audio is still to come, which only the text shows. */
   readonly text: (event: EventOf<"transcript">) => boolean;
   /** Audible audio of the agent has come: later texts of these words belong to it. */
-  readonly heard: () => void;
+  readonly audio: () => void;
   /** No audio of the words comes any more. */
   readonly end: () => void;
   /** The callee has spoken, or a tool has its result: what the agent says next are other words. */
@@ -22,7 +22,7 @@ export interface Announced {
 }
 
 export const createAnnounced = (playback: Playback, timers: Timers): Announced => {
-  let isHeard = false;
+  let isAudible = false;
   let isOpen = false;
   const end = (): void => {
     if (!isOpen) return;
@@ -32,19 +32,19 @@ export const createAnnounced = (playback: Playback, timers: Timers): Announced =
   };
   return {
     text: ({ text, interrupted, response: named }) => {
-      if (!text || interrupted || named !== undefined || isHeard) return false;
+      if (!text || interrupted || named !== undefined || isAudible) return false;
       isOpen = true;
       playback.begin(response);
       timers.set("announced", maxGap, end);
       return true;
     },
-    heard: () => {
-      isHeard = true;
+    audio: () => {
+      isAudible = true;
       end();
     },
     end,
     next: () => {
-      isHeard = false;
+      isAudible = false;
     },
   };
 };

@@ -82,6 +82,8 @@ export const createCall = (
   let parts: AgentParts | undefined;
   /** The agent has ended the conversation: what it has said is still played. */
   let isEnding = false;
+  /** Whether a response has begun in the last message, of which no tool call has come. */
+  let hasBegun = false;
   /** Whether audible audio or a tool call has come of the last response that has begun. */
   let hasOutput: boolean | undefined;
   /** When the last audible audio is played, by the clock. */
@@ -241,7 +243,7 @@ export const createCall = (
       ? output.play(audio, item, response)
       : audio.length / bytesPerMs(format);
     if (isAudible) {
-      announced.heard();
+      announced.audio();
       hasOutput = hasActed = true;
       watchdog.output();
       audibleUntil = playback.until;
@@ -278,6 +280,13 @@ export const createCall = (
     voice.cut(cuts, by);
   };
 
+  /** A turn of the callee has begun or ended. */
+  const onTurn = (): void => {
+    ending.callOff();
+    announced.next();
+    tools.known();
+  };
+
   /** In one turn of the event loop: silences the line first, and then sends the interruption to the agent. */
   const onInterrupted = (at: number): void => {
     if (voice.isProtected()) return;
@@ -286,8 +295,7 @@ export const createCall = (
     connection.send("interrupted", (codec) => codec.interrupted(ofAgent(cuts)));
     // It could not be sent, which has ended the session.
     if (connection.isOver) return;
-    ending.callOff();
-    announced.next();
+    onTurn();
     parts?.watchdog.speech();
     input.speech(true);
     transcripts.cut(cuts);
@@ -302,8 +310,7 @@ export const createCall = (
   const onSpeechStopped = (): void => {
     reportsStop = true;
     retries.reset();
-    ending.callOff();
-    announced.next();
+    onTurn();
     input.speech(false);
     parts?.watchdog.speechStopped();
     sendDue();
@@ -313,18 +320,23 @@ export const createCall = (
     const { type: _, response, ...transcript } = event;
     if (transcript.who === "callee" && transcript.text && !reportsStop) {
       parts?.watchdog.transcript();
-      ending.callOff(transcript.final && input.silentAt() > timers.now());
+      const isTurn = transcript.final && input.silentAt() > timers.now();
+      ending.callOff(isTurn);
+      if (isTurn) tools.known();
       if (transcript.final) input.speech(false);
     }
     if (transcript.who === "callee") announced.next();
     else if (!isContinuous() && !voice.isListening() && announced.text(event))
       newsAt = timers.now();
+    // Where responses have names, the text of an earlier one may be late.
+    if (transcript.who === "agent" && !transcript.interrupted && !response) tools.known();
     transcripts.add(transcript, playback.isCancelled(response));
   };
 
   const onTool = (event: EventOf<"tool">): void => {
     if (!tools.isNew(event) || playback.isCancelled(event.response)) return;
     hasOutput = hasActed = true;
+    hasBegun = false;
     parts?.watchdog.output();
     tools.run(event);
   };
@@ -339,6 +351,7 @@ export const createCall = (
         if (parts) onAudio(parts, event);
         break;
       case "response_started":
+        hasBegun = true;
         hasOutput = false;
         newsAt = timers.now();
         playback.begin(event.response);
@@ -358,7 +371,7 @@ export const createCall = (
         onInterrupted(at);
         break;
       case "speech":
-        ending.callOff();
+        onTurn();
         input.speech();
         if (voice.isOwn()) silence("callee");
         break;
@@ -415,7 +428,12 @@ export const createCall = (
         onEvent: (event, at) => {
           if (current === connection) onEvent(event, at); // Else an earlier event of its message has ended it.
         },
-        onMessage: () => parts?.watchdog.message(),
+        onMessage: () => {
+          parts?.watchdog.message();
+          // A response that begins with a call of a tool may be named by the codec alone.
+          if (hasBegun) tools.known();
+          hasBegun = false;
+        },
         onError: (error) => (error instanceof AgentException ? report : thrown)(error),
         onEnd,
       });

@@ -26,7 +26,7 @@ const margin = 250;
 /** How long the agent has to notice a sound of the callee, in ms. */
 const noticing = 1000;
 
-/** What the model is told. */
+/** The result for the model. */
 export const calledOff = "The callee spoke: the call goes on.";
 
 /** Called when it is time for what ends the conversation, or a turn of the callee has called that off; it never rejects. */
@@ -50,18 +50,18 @@ export interface Ending {
   /**
    * A turn of the callee has begun or ended.
    *
-   * @param isSure - `false`: it may have been before an act was added, unless they were heard since
+   * @param isSure - `false`: it may have been before an act was added, unless they were audible since
    */
   readonly callOff: (isSure?: boolean) => void;
   /** The conversation has ended: none is done any more. */
   readonly stop: () => void;
 }
 
-/** @param heardAt - when the callee was audible last, by the clock */
+/** @param audibleAt - when the callee was audible last, by the clock */
 export const createEnding = (
   playback: Playback,
   timers: Timers,
-  { silentAt, heardAt }: Pick<InboundAudio, "silentAt" | "heardAt">,
+  { silentAt, audibleAt }: Pick<InboundAudio, "silentAt" | "audibleAt">,
 ): Ending => {
   const acts = new Set<Act>();
   /** Until when one is being done, as far as that is waited for: it is certain then, and no other is done with it. */
@@ -88,7 +88,7 @@ export const createEnding = (
         if (late >= maxDelay) return true;
         if (!isInterruptible) return now >= playback.heardAt(0) + margin;
         const wordsAt = Math.max(freeAt, playback.heardAt(roundTrip));
-        return now >= Math.max(wordsAt + quiet, heardAt() + noticing, silentAt());
+        return now >= Math.max(wordsAt + quiet, audibleAt() + noticing, silentAt());
       };
       const act: Act = {
         check: () => {
@@ -97,7 +97,7 @@ export const createEnding = (
           else if (isDue(now)) settle(true);
         },
         callOff: (isSure) => {
-          if (isInterruptible && (isSure || heardAt() > addedAt)) settle(false);
+          if (isInterruptible && (isSure || audibleAt() > addedAt)) settle(false);
         },
       };
       acts.add(act);

@@ -68,7 +68,7 @@ export interface InboundAudio {
   /** When the callee has finished and the agent had time to respond, by the clock. */
   readonly silentAt: () => number;
   /** When the callee was audible last, by the clock; 0 on a line that is always audible. */
-  readonly heardAt: () => number;
+  readonly audibleAt: () => number;
   /** The callee's last words. */
   readonly words: () => Words;
 }
@@ -243,7 +243,7 @@ export const createInboundAudio = (
       const until = isVague ? Math.min(words.at, noticedAt + maxVague) : noticedAt;
       return Math.max(noticedAt, until) + settling;
     },
-    heardAt: () => (words.at - (soundFrom ?? words.at) > maxSound ? 0 : words.at),
+    audibleAt: () => (words.at - (soundFrom ?? words.at) > maxSound ? 0 : words.at),
     words: () => words,
   };
 };

@@ -1,4 +1,5 @@
 import { fail, withoutThrowing } from "../lib/check.ts";
+import { isSilent } from "../lib/loudness.ts";
 import { booleanRule, checkOptions, type Rule, textRule } from "../lib/rules.ts";
 import type { Agent } from "./agent.ts";
 import { type AudioFormat, bytesPerMs, Converter, isFormat } from "./audio/resample.ts";
@@ -48,6 +49,15 @@ export const onLine = ({ bytes, format }: OwnAudio, line: AudioFormat): readonly
   return [converter.push(bytes), converter.flush()];
 };
 
+/** Whether none of it is audible, in stretches of 20 ms. */
+const isMute = ({ bytes, format }: OwnAudio): boolean => {
+  const size = 20 * bytesPerMs(format);
+  for (let at = 0; at < bytes.length; at += size) {
+    if (!isSilent(bytes.subarray(at, at + size), format.encoding)) return false;
+  }
+  return true;
+};
+
 /** A rule of what is checked elsewhere. */
 export const checkedBelow: Rule = [() => true, ""];
 
@@ -73,5 +83,7 @@ export const openingOf = (
   if (audio === undefined && !(text && says)) {
     fail("opening", "needs audio: this agent says no text word for word");
   }
-  return { text, audio: audio && ownAudioOf(audio, sampleRate), interruptible, keep };
+  const words = audio && ownAudioOf(audio, sampleRate);
+  if (words && isMute(words)) fail("audio", "is silent: it would disclose nothing");
+  return { text, audio: words, interruptible, keep };
 };

@@ -14,7 +14,7 @@ import {
 /** The most tools that run at once. */
 const maxRunning = 32;
 
-/** The result of a `hang_up` that is called off, since something that was called with it was not done. */
+/** The result of a `hang_up` that is called off, since it was called before the model can have known that a tool has failed. */
 const undone = "The call goes on: something was not done.";
 
 /** What the calls of tools need of their call. */
@@ -46,6 +46,8 @@ export interface ToolCalls {
   /** Whether a call was not there before, or has no id: by its response, or by its arguments where responses have no names. */
   readonly isNew: (call: EventOf<"tool">) => boolean;
   readonly run: (call: EventOf<"tool">) => void;
+  /** What comes next of the model is made with all results that it was sent. */
+  readonly known: () => void;
   /** Stops a call: its result isn't wanted any more. */
   readonly cancel: (id: string) => void;
   /** Stops all calls. */
@@ -62,21 +64,23 @@ export const createToolCalls = (
   const isNewId = createIsNew();
   const time = { after, holdWith, isWaiting };
   let hangup: ToolCall | undefined;
-  /** The last response of which a tool has failed, or has refused. */
+  /** The last response of which a tool has failed, or has refused, and whether the model may not know of that yet. */
   let failedIn: string | undefined;
+  let isUnknown = false;
 
   const has = (name: string) => Object.hasOwn(tools(), name);
-  /** Answers a call of `hang_up`; the agent isn't to respond to that. */
-  const answer = ({ id, name }: ToolCall, output: string, isError: boolean) =>
-    send({ id, name, output, isError, reply: false });
+  /** Answers a call of `hang_up`; mostly the agent isn't to respond to that. */
+  const answer = ({ id, name }: ToolCall, output: string, isError: boolean, reply = false) =>
+    send({ id, name, output, isError, reply });
   const finish = (call: EventOf<"tool">, took: number, outcome: ToolOutcome) => {
     const { id, name, arguments: args, response } = call;
     const { output, isError, error, isThrown = false, isRefused } = outcome;
     if (isError) onError(error, isThrown);
     if (isError || isRefused) {
       // Who has called `hang_up` with it doesn't know that yet.
-      failedIn = response;
       const pending = hangup;
+      failedIn = response;
+      isUnknown = !pending;
       hangup = undefined;
       if (pending) answer(pending, undone, true);
     }
@@ -97,6 +101,10 @@ export const createToolCalls = (
         if (hangup) answer(call, "The call is being ended.", false);
         else if (call.response !== undefined && call.response === failedIn) {
           answer(call, undone, true);
+        } else if (isUnknown) {
+          // Once: it may be the whole response to the result, and then nothing else asks for another one.
+          isUnknown = false;
+          answer(call, undone, true, true);
         } else {
           hangup = call;
           onHangUp((isDue) => {
@@ -119,6 +127,9 @@ export const createToolCalls = (
         runTool(call, tools(), timeout, controller.signal, { ...about, session }, time);
       const outcome = await (holdWith?.(about.session, work) ?? hold(work()));
       if (running.delete(controller)) finish(call, now() - startedAt, outcome);
+    },
+    known: () => {
+      isUnknown = false;
     },
     cancel: (id) => {
       for (const [controller, each] of running) if (each === id) abort(controller);

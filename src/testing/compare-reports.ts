@@ -11,6 +11,7 @@ import {
 } from "valibot";
 import { BadParametersException } from "../errors.ts";
 import { check, fail, isRecord, kindOf, presence } from "../lib/check.ts";
+import { type Summary, summaryOf } from "../lib/summary.ts";
 import type { Report } from "./report.ts";
 import type { Turn } from "./turns.ts";
 
@@ -34,7 +35,7 @@ export interface ComparisonRules {
 export interface Difference {
   /** Its name, such as `response.p50`, `response.11`, `turns.missed` or `tools.book.n`. */
   readonly figure: string;
-  /** That of this call; absent where there is none. A text for `end.session`. */
+  /** That of this call; absent where there is none. A text for `end.reason`, `end.session` and `end.outcome`. */
   readonly now: number | string | undefined;
   /** That of the baseline. */
   readonly baseline: number | string | undefined;
@@ -148,6 +149,18 @@ const checkReport = (name: string, report: unknown): void => {
   if (found.length > 0) throw new BadParametersException(found);
 };
 
+const partsOf = ({ n, min, p50, p95, p99, max }: Summary) => [n, min, p50, p95, p99, max].join();
+
+/** @throws {BadParametersException} that names the figure that isn't that of the turns */
+const checkSummaries = (name: string, report: Report): void => {
+  for (const figure of ["response", "stop"] as const) {
+    const ofTurns = summaryOf(report.turns.flatMap((turn) => turn[figure] ?? []));
+    if (partsOf(report[figure]) !== partsOf(ofTurns)) {
+      fail(`${name}.${figure}`, `contradicts ${name}.turns: take report.json as it was written`);
+    }
+  }
+};
+
 /** When a figure is worse: where it is greater by more than the rules allow, greater, less, or another one. */
 type Worse = "slower" | "more" | "fewer" | "other";
 
@@ -192,6 +205,7 @@ const comparedFigures: readonly Compared[] = [
     worse: "more",
     of: ({ tools }) => tools.filter(({ isError }) => isError).length,
   },
+  { name: "end.reason", worse: "other", of: ({ end }) => end.reason },
   { name: "end.session", worse: "other", of: ({ end }) => end.session },
   { name: "end.outcome", worse: "other", of: ({ end }) => end.outcome },
 ];
@@ -244,12 +258,12 @@ const worstOf = (
 
 /**
  * The figures that are worse than in a baseline, and those that only one of the two has. Fewer turns, responses or stops
- * are worse, and so are another number of calls of a tool, and another end or outcome of the session: the agent may have ended
+ * are worse, and so are another number of calls of a tool, and another end of the call or of the session: the agent may have ended
  * the call early. `response.11` is the 11th in order of length, where median, p95 and maximum are no worse.
  *
  * @param now - the report of this run
  * @param baseline - an earlier one, such as the committed `report.json`
- * @throws {BadParametersException} (`placed: "no"`) when a field of a report is absent or not what it should be,
+ * @throws {BadParametersException} (`placed: "no"`) when a field of a report is absent or not what it should be, or contradicts its turns,
  * when the two calls had unlike scripts, voices, lines or seeds, or when one of them can't be trusted
  *
  * @example Refuse a change that makes an agent slower
@@ -272,6 +286,8 @@ export const compareReports = (
   const checked = check(ComparisonRulesSchema, () => rules, "rules");
   checkReport("now", now);
   checkReport("baseline", baseline);
+  checkSummaries("now", now);
+  checkSummaries("baseline", baseline);
   if (now.inputs !== baseline.inputs)
     fail(
       "baseline",

@@ -6,9 +6,11 @@ import type {
   Codec,
   Tools,
 } from "../agents/index.ts";
+import { checkTools } from "../agents/tools.ts";
 import { tone } from "../emulator/recording/track.ts";
-import { isText } from "../lib/check.ts";
+import { fail, isRecord, isText } from "../lib/check.ts";
 import { hasSpeech } from "../lib/loudness.ts";
+import { checkOptions, countRule, durationRule, objectRule } from "../lib/rules.ts";
 
 /** One thing that a scripted agent does. */
 export type ScriptedAnswer =
@@ -40,6 +42,13 @@ export interface ScriptedOptions {
    */
   readonly tools?: Tools | undefined;
 }
+
+const isAnswer = (answer: unknown): boolean =>
+  isRecord(answer) &&
+  (answer.ms === 0 ||
+    durationRule[0](answer.ms) ||
+    answer.audio instanceof Int16Array ||
+    isText(answer.tool));
 
 /** The tone of an answer. */
 const hertz = 300;
@@ -178,6 +187,7 @@ const scriptedCodec = (
  * of up to -42 dBFS is silence for it.
  *
  * @param answers - in order
+ * @throws {BadParametersException} (`placed: "no"`) when an answer or an option breaks its rule
  *
  * @example An agent that greets, and answers half a second after the callee
  * ```ts
@@ -201,10 +211,24 @@ const scriptedCodec = (
 export const scriptedAgent = (
   answers: readonly ScriptedAnswer[],
   options: ScriptedOptions = {},
-): Agent => ({
-  name: "scripted",
-  tools: options.tools,
-  address: () => ({ url: "wss://agent.test/" }),
-  open: () => new Loopback(),
-  codec: ({ sampleRate }) => scriptedCodec(answers, options, sampleRate),
-});
+): Agent => {
+  checkOptions<ScriptedOptions>(options, {
+    patience: durationRule,
+    think: countRule,
+    tools: objectRule,
+  });
+  checkTools(options.tools);
+  if (!Array.isArray(answers)) fail("answers", "must be a list");
+  const wrong = answers.findIndex((answer) => !isAnswer(answer));
+  if (wrong >= 0) {
+    const rule = "must have ms of 0 or more, audio as an Int16Array, or the name of a tool";
+    fail(`answers.${wrong}`, rule);
+  }
+  return {
+    name: "scripted",
+    tools: options.tools,
+    address: () => ({ url: "wss://agent.test/" }),
+    open: () => new Loopback(),
+    codec: ({ sampleRate }) => scriptedCodec(answers, options, sampleRate),
+  };
+};

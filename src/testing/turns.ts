@@ -13,7 +13,7 @@ export interface Utterance extends Segment {
 export interface Turn extends Utterance {
   /**
    * From the end of the utterance to the agent's next speech, at the caller's ear. It is negative where the agent cut
-   * in. What it began to say before it can have heard the caller is none. Absent where none came, and for what the agent
+   * in. What it began to say before it can have received the caller is none. Absent where none came, and for what the agent
    * should ignore.
    */
   readonly response?: number | undefined;
@@ -22,15 +22,15 @@ export interface Turn extends Utterance {
    * was silent, and where the call ended less than 200 ms after its speech: nobody knows whether it would have stopped.
    */
   readonly stop?: number | undefined;
-  /** The agent spoke on for more than a second after it can have heard an utterance that should stop it. */
+  /** The agent spoke on for more than a second after it can have received an utterance that should stop it. */
   readonly talkedOn?: true | undefined;
-  /** The agent began to speak before the utterance was over, and after it can have heard it. */
+  /** The agent began to speak before the utterance was over, and after it can have received it. */
   readonly cutIn?: true | undefined;
-  /** The agent stopped within a second after it can have heard what it should ignore. */
+  /** The agent stopped within a second after it can have received what it should ignore. */
   readonly falseStop?: true | undefined;
-  /** The agent began to speak within two seconds after it can have heard what it should ignore, though it was silent. */
+  /** The agent began to speak within two seconds after it can have received what it should ignore, though it was silent. */
   readonly spurious?: true | undefined;
-  /** No response came within ten seconds, and before the agent can have heard the caller's next words. */
+  /** No response came within ten seconds, and before the agent can have received the caller's next words. */
   readonly missed?: true | undefined;
   /** In real time: frames of the line were late while this turn was measured, by so many milliseconds at most. */
   readonly late?: number | undefined;
@@ -59,7 +59,7 @@ const speechAt = (agent: readonly Segment[], ms: number, until: number): Segment
   return speech && speech.to > ms ? speech : undefined;
 };
 
-/** How long it takes until the other side has heard something, and what it does then is heard here: in ms, at least and at most. */
+/** How long it takes until the other side has received something, and its reaction has arrived here: in ms, at least and at most. */
 export interface RoundTrip {
   readonly least: number;
   readonly most: number;
@@ -81,15 +81,15 @@ interface TurnContext {
 const stopOf = (during: Segment | undefined, end: number): number | undefined =>
   during && end - during.to >= pause ? during.to : undefined;
 
-/** What the agent did at what it should ignore. Only what it can have heard counts. */
+/** What the agent did at what it should ignore. Only what it can have received counts. */
 const ignoredTurn = (
   { from, to, expect }: Utterance,
   { agent, next, end, before, roundTrip: { least, most } }: TurnContext,
 ): Turn => {
-  const heard = from + least;
-  const during = speechAt(agent, heard, end);
+  const received = from + least;
+  const during = speechAt(agent, received, end);
   const stopped = stopOf(during, end);
-  const following = agent.find((segment) => segment.from > heard && segment.from < next);
+  const following = agent.find((segment) => segment.from > received && segment.from < next);
   const answer = before !== undefined && agent.find((segment) => segment.from > before + least);
   const isFalse = stopped !== undefined && stopped - from <= stopWindow + most;
   const isSpurious =
@@ -107,15 +107,15 @@ const turnOf = (utterance: Utterance, context: TurnContext): Turn => {
   const { from, to, expect } = utterance;
   if (expect === "ignore") return ignoredTurn(utterance, context);
   const { agent, next, end, roundTrip } = context;
-  const heard = from + roundTrip.least;
-  // What it began to say before it can have heard the caller stops, too.
+  const received = from + roundTrip.least;
+  // What it began to say before it can have received the caller stops, too.
   const during =
     expect === "stop"
-      ? (speechAt(agent, from, to) ?? speechAt(agent, heard, Math.max(heard, to)))
+      ? (speechAt(agent, from, to) ?? speechAt(agent, received, Math.max(received, to)))
       : undefined;
   const stopped = stopOf(during, end);
-  const begins = Math.max(during?.to ?? from, heard);
-  // What it began to say before it can have heard the caller's next words is about these.
+  const begins = Math.max(during?.to ?? from, received);
+  // What it began to say before it can have received the caller's next words is about these.
   const until = next + roundTrip.least;
   const following = agent.find((segment) => segment.from > begins && segment.from < until);
   const response =

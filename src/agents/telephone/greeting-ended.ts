@@ -74,7 +74,7 @@ export const greetingEnded = async (
   checkOptions<GreetingOptions>(options, { silence: durationRule, timeout: durationRule });
   const { silence = 2500, timeout = 30_000 } = options;
   const internals = internalsOf(session);
-  // In a process that was held up, what came meanwhile is heard before a time is over.
+  // In a process that was held up, what came meanwhile is processed before a timer ends.
   const { now, set, clear, stop } = createTimers(internals[sessionParts].clock);
   const end = await internals[listenTo]<GreetingEnd>((resolve, sampleRate, words) => {
     const beepIn = createBeepDetector(sampleRate);
@@ -83,7 +83,7 @@ export const greetingEnded = async (
     let spoken = now() - words.from;
     let isGreeting = false;
     let isPaused = false;
-    /** Whether the last sound was heard from its beginning. */
+    /** Whether the last sound has come from its beginning on. */
     let isWhole = false;
     const pauseAt = (at: number) =>
       set("pause", Math.max(0, at - now()), () => {

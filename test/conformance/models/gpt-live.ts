@@ -15,7 +15,8 @@ export const gptLive: Protocol = (post, clock, behaviour, end) => {
   const model = new Model(
     {
       coding: () => coding,
-      begin: () => {},
+      begin: () =>
+        send({ type: "session.output_transcript.delta", event_id, delta: "…" } as ServerEvent),
       audio: (_, bytes) => words.push(bytes),
       tools: (calls, answer) => {
         const delegation_id = `d${answer}`;
@@ -62,8 +63,9 @@ export const gptLive: Protocol = (post, clock, behaviour, end) => {
         speakFrom(clock.now());
         if (speaksFirst) model.answer();
       } else if (event.type === "session.input_audio.append") model.hear(decoded(event.audio));
-      else if (event.type === "session.commentary.append" || event.type === "response.create") {
-        model.answer();
+      else if (event.type === "session.commentary.append") model.answer();
+      else if (event.type === "response.create") {
+        if (!model.isMaking) model.answer();
       } else if (event.type === "session.close" && session) {
         stop();
         const [usage, reason] = [{ seconds: 1 }, "close_requested"] as const;

@@ -22,6 +22,8 @@ export interface Behaviour {
   readonly further?: number | false | undefined;
   /** The answers, counted from 0, that call a tool after their audio, or several. */
   readonly calls?: Readonly<Record<number, ModelCall | readonly ModelCall[]>> | undefined;
+  /** With it each call of a tool comes in a message of its own, so long after the one before. */
+  readonly callGap?: number | undefined;
   /**
    * How long after its text, and its calls of tools, the audio of an answer comes: with Deepgram's and ElevenLabs' protocol.
    */
@@ -124,7 +126,18 @@ export class Model {
   }
 
   #make(answer: number, ms: number, wanted: readonly ModelCall[]): void {
-    const { delta = 100, pace = 5, failures } = this.#behaviour;
+    const { delta = 100, pace = 5, failures, callGap } = this.#behaviour;
+    const finish = (from = 0): void => {
+      if (callGap !== undefined && from < wanted.length - 1) {
+        this.#callTools(answer, wanted.slice(from, from + 1), from);
+        this.#cancel = this.#clock.after(callGap, () => finish(from + 1));
+        return;
+      }
+      this.#making = undefined;
+      this.#callTools(answer, wanted.slice(from), from);
+      if (failures?.includes(answer)) this.#dialect.failed?.(answer);
+      else this.#dialect.done(answer, false);
+    };
     const since = this.#clock.now();
     let made = 0;
     const make = () => {
@@ -138,16 +151,13 @@ export class Model {
         this.#cancel = this.#clock.after(delta / pace, make);
         return;
       }
-      this.#making = undefined;
-      this.#callTools(answer, wanted);
-      if (failures?.includes(answer)) this.#dialect.failed?.(answer);
-      else this.#dialect.done(answer, false);
+      finish();
     };
     make();
   }
 
-  #callTools(answer: number, wanted: readonly ModelCall[]): void {
-    const calls = wanted.map((call, at) => ({ ...call, id: `call_${answer}${at || ""}` }));
+  #callTools(answer: number, wanted: readonly ModelCall[], from = 0): void {
+    const calls = wanted.map((call, at) => ({ ...call, id: `call_${answer}${from + at || ""}` }));
     if (calls.length > 0) this.#dialect.tools(calls, answer);
   }
 

@@ -153,7 +153,7 @@ const measured = ({ notQuiet = 0 }: TurnMetrics): boolean => notQuiet === 0;
 const onMetrics = ({ tools: used, turns }: SessionMetrics): readonly ToolMetrics[] =>
   measured(turns) ? Object.values(used) : [];
 const onEnd = ({ reason }: SessionEnd): EndReason => reason;
-const opening: CallOpening = { audio: new Int16Array(8), sampleRate: 8000, keep: false };
+const opening: CallOpening = { audio: new Int16Array(8).fill(1000), sampleRate: 8000, keep: false };
 const onTurn = ({ latency, interrupted }: AnsweredTurn): boolean => interrupted && latency > 0;
 const onKeys = ({ key, keys, done }: PressedKeys, session: AgentSession): unknown =>
   done ? session.addContext(keys) : key;

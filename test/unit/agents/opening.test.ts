@@ -200,6 +200,8 @@ test.each([
   [{ audio: new Int16Array(0), sampleRate, text: "Hello" }, "audio", "must be an Int16Array"],
   [{ audio: given.away, sampleRate }, "audio", "must be an Int16Array"],
   [{ audio: new TextEncoder().encode("RIFF1234WAVE"), sampleRate }, "audio", "is a WAV file"],
+  [{ audio: new Int16Array(8), sampleRate, text: "Hello" }, "audio", "is silent"],
+  [{ audio: new Int16Array(8).fill(50), sampleRate }, "audio", "is silent"],
   [{ audio: new Int16Array(8) }, "sampleRate", "must be 8000"],
   [{ audio: new Int16Array(8), sampleRate, kept: true }, "kept", "is unknown"],
   [{ audio: new Int16Array(8), sampleRate, keep: 1 }, "keep", "must be a boolean"],

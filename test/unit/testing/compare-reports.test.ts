@@ -70,6 +70,23 @@ describe("an agent that does less", () => {
     ]);
   });
 
+  test("talks until the longest duration ends the call, where the caller has hung up before", async () => {
+    const reportFor = async (ms: number): Promise<Report> => {
+      const call = await simulateCall({
+        app: (socket) => connectAgent(socket, scriptedAgent([{ ms: 800 }, { ms }])),
+        caller: [
+          ...([{ type: "until-quiet" }, { type: "say", voice: voice(800) }] as const),
+          ...([{ type: "until-quiet" }, { type: "hangup" }] as const),
+        ],
+        maxDuration: 20_000,
+      });
+      return call.toReport();
+    };
+    expect(compareReports(await reportFor(19_000), await reportFor(900))).toEqual([
+      { figure: "end.reason", now: "max_duration", baseline: "normal" },
+    ]);
+  });
+
   test("talks on where it has stopped before", async () => {
     const deaf = withEvents(wellBehaved(), (events) =>
       events.filter(({ type }) => type !== "interrupted"),
@@ -178,6 +195,21 @@ describe("a report of a file that is broken is refused, by its field", () => {
   });
 });
 
+test.each(["response", "stop"] as const)(
+  "a report whose summary of %s contradicts its turns is refused: figures of it would be compared",
+  async (name) => {
+    const report = await (await talkWith(wellBehaved())).toReport();
+    expect(report[name].n).toBeGreaterThan(0);
+    const one = { n: 1, min: 10, p50: 10, max: 10 };
+    for (const change of [{ p50: 10 }, { max: 0 }, { n: 0 }, { n: 40, p95: 10 }, one]) {
+      const changed = { ...report, [name]: { ...report[name], ...change } };
+      expect(() => compareReports(changed, report)).toThrow(`now.${name} contradicts now.turns`);
+      expect(() => compareReports(report, changed)).toThrow(`baseline.${name} contradicts`);
+    }
+    expect(compareReports(JSON.parse(JSON.stringify(report)), report)).toEqual([]);
+  },
+);
+
 describe("compareReports", () => {
   const thinking = async (think: number): Promise<Report> =>
     (await talkWith(wellBehaved({ think }))).toReport();
@@ -207,8 +239,12 @@ describe("compareReports", () => {
 
   test("one stop less is worse: the agent talks on through an interruption", async () => {
     const report = await thinking(0);
-    const baseline = { ...report, stop: { ...report.stop, n: 2, p50: 100, max: 100 } };
-    const now = { ...baseline, stop: { ...baseline.stop, n: 1 } };
+    const stopping = (...stops: readonly (number | undefined)[]): Report => ({
+      ...report,
+      turns: report.turns.map((turn, at) => ({ ...turn, stop: stops[at] })),
+      stop: summaryOf(stops.flatMap((stop) => stop ?? [])),
+    });
+    const [baseline, now] = [stopping(100, 100), stopping(100)];
     expect(compareReports(now, baseline)).toEqual([{ figure: "stop.n", now: 1, baseline: 2 }]);
     expect(compareReports(baseline, now)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { SessionEnd } from "../../../src/agents/agent-session.ts";
 import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
@@ -86,3 +86,28 @@ test.each([undefined, -50, -45, -42])(
     expect(turns.map(({ response = 0 }) => Math.round(response / 20) * 20)).toEqual([500, 500]);
   },
 );
+
+describe("scriptedAgent refuses what breaks a rule, by its name", () => {
+  const answers = [{ ms: 500 }];
+  const refused: readonly (readonly [rule: string, given: readonly unknown[]])[] = [
+    ["patience must be a number of milliseconds above 0", [answers, { patience: "200" }]],
+    ["patience must be a number of milliseconds above 0", [answers, { patience: Number.NaN }]],
+    ["think must be a whole number from 0", [answers, { think: -1 }]],
+    ["patiance is unknown: did you mean patience?", [answers, { patiance: 200 }]],
+    ["options must be an object", [answers, 200]],
+    ["tools must be an object", [answers, { tools: [] }]],
+    [
+      "tools.book.run must be a function",
+      [answers, { tools: { book: { description: "Books." } } }],
+    ],
+    ["answers must be a list", [{ ms: 500 }]],
+    ["answers.1 must have", [[{ ms: 500 }, {}]]],
+    ["answers.0 must have", [[null]]],
+    ["answers.0 must have", [[{ ms: "500" }]]],
+    ["answers.0 must have", [[{ audio: new Uint8Array(320) }]]],
+    ["answers.0 must have", [[{ tool: 7, args: {} }]]],
+  ];
+  test.each(refused)("%s", (rule, given) => {
+    expect(() => Reflect.apply(scriptedAgent, undefined, given)).toThrow(rule);
+  });
+});
