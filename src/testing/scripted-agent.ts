@@ -6,7 +6,6 @@ import type {
   Codec,
   Tools,
 } from "../agents/index.ts";
-import { checkTools } from "../agents/tools.ts";
 import { tone } from "../emulator/recording/track.ts";
 import { fail, isRecord, isText } from "../lib/check.ts";
 import { hasSpeech } from "../lib/loudness.ts";
@@ -217,7 +216,6 @@ export const scriptedAgent = (
     think: countRule,
     tools: objectRule,
   });
-  checkTools(options.tools);
   if (!Array.isArray(answers)) fail("answers", "must be a list");
   const wrong = answers.findIndex((answer) => !isAnswer(answer));
   if (wrong >= 0) {

@@ -169,7 +169,10 @@ test("valid parameters and options are always sent, once, just as they are", asy
   );
 });
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 const good = {
   from_number: "+12025550177",
@@ -182,7 +185,7 @@ const baseUrl = "https://voice.test";
 /** A fetch that gives one answer after the other. */
 const answering = (...answers: readonly (Response | Error)[]) => {
   const left = [...answers];
-  return vi.fn(async (_url: string) => {
+  return vi.fn(async (_url: string, _init?: RequestInit) => {
     const answer = left.shift();
     if (answer instanceof Response) return answer;
     throw answer ?? new Error("asked once more");
@@ -244,8 +247,8 @@ test("a page without https, which lacks crypto.randomUUID, gets keys of its own,
   const fetch = answering(Response.json({ id: "cs_1" }), Response.json({ id: "cs_2" }));
   const options = { apiKey: "ak_1", baseUrl, fetch, idempotent: true };
   for (const id of ["cs_1", "cs_2"]) expect(await create(good, options)).toMatchObject({ id });
-  const keys = fetch.mock.calls.map(([, { headers }]) =>
-    new Headers(headers).get("idempotency-key"),
+  const keys = fetch.mock.calls.map(([, init]) =>
+    new Headers(init?.headers).get("idempotency-key"),
   );
   expect(new Set(keys).size).toBe(2);
   for (const key of keys) expect(key).toMatch(/^[\w-]{36}$/);

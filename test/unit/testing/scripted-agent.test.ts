@@ -96,10 +96,6 @@ describe("scriptedAgent refuses what breaks a rule, by its name", () => {
     ["patiance is unknown: did you mean patience?", [answers, { patiance: 200 }]],
     ["options must be an object", [answers, 200]],
     ["tools must be an object", [answers, { tools: [] }]],
-    [
-      "tools.book.run must be a function",
-      [answers, { tools: { book: { description: "Books." } } }],
-    ],
     ["answers must be a list", [{ ms: 500 }]],
     ["answers.1 must have", [[{ ms: 500 }, {}]]],
     ["answers.0 must have", [[null]]],
