@@ -3,7 +3,7 @@ import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.t
 import { carriers } from "../carriers/carriers.ts";
 import { type Side, serveMedia } from "./compared/application.ts";
 import { answerTimeout, behaveAs, emulatedCallees } from "./compared/callees.ts";
-import { casesOf } from "./compared/cases.ts";
+import { casesOf, kindCount } from "./compared/cases.ts";
 import { runList } from "./compared/run.ts";
 import { openStage } from "./stage.ts";
 
@@ -39,6 +39,9 @@ test.each(sides.map((side, at) => ({ ...side, at })))(
         return exchange;
       }),
     ]);
+    expect(new Set(real.map(({ kind }) => kind)).size).toBe(Math.min(count, kindCount));
+    // Each call was told to the application to its end, and did something on the line.
+    expect(real.filter(({ told, did }) => told.length < 2 || did.length < 2)).toEqual([]);
     expect(real).toEqual(simulated);
   },
 );
