@@ -12,13 +12,13 @@ const kept: AudioFormat = { encoding: "ulaw", sampleRate: 8000 };
 const max = 40_000;
 
 /** Audio of the callee that the agent does not get yet. */
-export interface Withheld {
+interface Withheld {
   readonly push: (pcm: Uint8Array<ArrayBuffer>) => void;
   /** Returns it, and forgets it. */
   readonly take: () => Uint8Array<ArrayBuffer>;
 }
 
-export const createWithheld = (stream: AudioFormat): Withheld => {
+const createWithheld = (stream: AudioFormat): Withheld => {
   const encoder = new Converter(stream, kept);
   /** Nothing until some comes: most callees listen. */
   let bytes: Uint8Array<ArrayBuffer> | undefined;

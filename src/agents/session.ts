@@ -66,7 +66,7 @@ const playRules: OptionRules<PlayOptions> = {
  *
  * @throws {BadParametersException} (`placed: "no"`) when an argument breaks its rule
  */
-export const createSession = (
+const createSession = (
   socket: MediaSocket,
   agents: Agent | WarmAgent | readonly (Agent | WarmAgent)[],
   givenOptions: SessionOptions,

@@ -28,7 +28,7 @@ import {
  *
  * @returns the key
  */
-export const recordUntil = async (
+const recordUntil = async (
   line: Line,
   { keys, endSilence, countsFirstSilence, maxDuration }: RecordRules,
   signal: AbortSignal,
@@ -61,7 +61,7 @@ export const recordUntil = async (
 };
 
 /** Keys and speech that interrupted a prompt: they belong to the next input. */
-export interface Ahead {
+interface Ahead {
   readonly keys: string[];
   readonly utterances: Utterance[];
 }
@@ -111,7 +111,7 @@ class TakenInput implements Taken {
  *
  * @param playPrompts - plays the prompts
  */
-export const takeInput = async (
+const takeInput = async (
   line: Line,
   { rules, bargesIn }: Pick<Input<never>, "rules" | "bargesIn">,
   ahead: Ahead,

@@ -69,7 +69,7 @@ interface StreamFacts {
 }
 
 /** The messages of outdial's own interface: JSON, with 16-bit samples in base64. */
-export const outdialCodec = (facts: StreamFacts): SocketCodec => {
+const outdialCodec = (facts: StreamFacts): SocketCodec => {
   const { account_id, call_id, stream_id, sampleRate, frameDuration } = facts;
   let count = 0;
   const json = (message: Omit<MediaStart, "message_id"> | Omit<MediaAudio, "message_id">) =>

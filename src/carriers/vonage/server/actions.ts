@@ -73,7 +73,7 @@ const fieldsOfInput = (taken: Taken, rules: InputRules): Fields => {
 };
 
 /** Takes keys or speech, and sends them: the response may replace the NCCO. */
-export const input: Translate = (action, context) => {
+const input: Translate = (action, context) => {
   const { type = ["dtmf"], mode } = action;
   const types: readonly unknown[] = Array.isArray(type) ? type : [];
   if (!types.some((each) => each === "dtmf" || each === "speech")) {

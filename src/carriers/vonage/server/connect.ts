@@ -31,7 +31,7 @@ const frameDuration = 20;
 const digitDuration = 260;
 
 /** The sample rates that a socket may have. */
-export const sampleRates: ReadonlySet<number> = new Set([8_000, 16_000, 24_000]);
+const sampleRates: ReadonlySet<number> = new Set([8_000, 16_000, 24_000]);
 
 /** What a socket consists of. */
 interface Socket {
@@ -48,7 +48,7 @@ const bytesIn = (data: unknown): Uint8Array | undefined => {
 };
 
 /** The messages of Vonage's WebSockets: binary audio of 16 bits, and JSON. */
-export const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec => {
+const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec => {
   const frameBytes = (2 * sampleRate * frameDuration) / 1000;
   const answers = new Answers<object>();
   const json = (event: string, fields: Fields = {}): string =>

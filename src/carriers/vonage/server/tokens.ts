@@ -81,7 +81,7 @@ export const testKeys = (): (() => string) => {
  *
  * @throws {DOMException} when it is no RSA key
  */
-export const publicKeyOf = async (text: string): Promise<CryptoKey> => {
+const publicKeyOf = async (text: string): Promise<CryptoKey> => {
   const { subtle } = crypto;
   const privateKey = await importPem(text, true);
   const { kty, n, e } = await subtle.exportKey("jwk", privateKey);

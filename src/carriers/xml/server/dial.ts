@@ -90,7 +90,7 @@ class Conference {
  * Lets the callee join a conference. Somebody else joins after a second, talks for as long as the second leg of a Dial,
  * and ends the conference by leaving it; with `maxParticipants` of 1 nobody joins.
  */
-export const joinConference = (
+const joinConference = (
   element: MarkupElement,
   noun: MarkupElement,
   context: VerbContext,

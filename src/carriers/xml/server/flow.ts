@@ -61,7 +61,7 @@ const verbs: Readonly<Record<string, Verb>> = {
  *
  * @throws {FlowError} at a verb that can't be performed, or that the emulator doesn't have
  */
-export function* translate(
+function* translate(
   elements: readonly MarkupElement[],
   context: VerbContext,
 ): Generator<Instruction<Request>> {

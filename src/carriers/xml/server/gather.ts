@@ -26,7 +26,7 @@ import { formRequest } from "./requests.ts";
 const prompts: ReadonlySet<string> = new Set(["Say", "Play", "Pause"]);
 
 /** Whether a verb speaks before keys are taken. */
-export const isPrompt = (verb: string): boolean => prompts.has(verb);
+const isPrompt = (verb: string): boolean => prompts.has(verb);
 
 /** The verbs that end the prompts before them, and their own, themselves. */
 const takers: ReadonlySet<string> = new Set(["Gather", "Record"]);
@@ -64,7 +64,7 @@ const partOf = ({ name, text, attributes }: MarkupElement, context: VerbContext)
 };
 
 /** What a Say, a Play or a Pause plays. */
-export const promptsOf = (element: MarkupElement, context: VerbContext): Prompts => {
+const promptsOf = (element: MarkupElement, context: VerbContext): Prompts => {
   const step = beginning(element, context);
   if (element.name === "Pause") {
     const ms = numberOf(element, "length", context, 1) * 1_000;

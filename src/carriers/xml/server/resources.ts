@@ -59,10 +59,7 @@ const filterOf = (
  *
  * @throws what `refuse` throws, for a filter that is not emulated or no time
  */
-export const timeFilters = (
-  query: URLSearchParams,
-  rules: ListRules,
-): ((facts: CallFacts) => boolean) => {
+const timeFilters = (query: URLSearchParams, rules: ListRules): ((facts: CallFacts) => boolean) => {
   const filters: ((facts: CallFacts) => boolean)[] = [];
   for (const [name, text] of query) {
     if (others.has(name)) continue;
