@@ -5,7 +5,7 @@ import type { TelephoneCall } from "../telephone/telephone.ts";
 import { type Act, type Case, seconds, type Unanswered } from "./cases.ts";
 
 /** How long it rings, and how long it may ring, in milliseconds. */
-export const ringDuration = 300;
+const ringDuration = 300;
 export const answerTimeout = 5_000;
 
 /** How long a second telephone talks until it hangs up, in milliseconds, as in the emulator. */

@@ -11,7 +11,7 @@ export type Act =
 export type Unanswered = "busy" | "reject" | "no answer" | "unreachable";
 
 /** A callee: the same in the emulator and on a telephone. */
-export type Callee =
+type Callee =
   | { readonly answers: false; readonly by: Unanswered }
   | { readonly answers: true; readonly acts: readonly Act[] };
 
@@ -30,7 +30,7 @@ export interface Case {
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
-export const randomOf = (seed: number) => {
+const randomOf = (seed: number) => {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;
