@@ -30,7 +30,7 @@ export interface Case {
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
-const randomOf = (seed: number) => {
+export const randomOf = (seed: number) => {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0;

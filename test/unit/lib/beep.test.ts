@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createBeepDetector } from "../../../../src/agents/audio/beep.ts";
-import { tonesOf } from "../../../../src/agents/audio/tones.ts";
-import { decodeMulaw, encodeMulaw } from "../../../../src/lib/mulaw.ts";
+import { createBeepDetector } from "../../../src/lib/beep.ts";
+import { tonesOf } from "../../../src/agents/audio/tones.ts";
+import { decodeMulaw, encodeMulaw } from "../../../src/lib/mulaw.ts";
 
 /** A voice of several sines, each with its amplitude, for so many ms. */
 const sines = (
