@@ -13,7 +13,7 @@ import { type LineMedia, runStream, type StreamParts } from "./stream.ts";
 
 /** What differs between the lines of calls: a simulated one, and one of an exchange. */
 export interface LineEnds
-  extends Pick<Line, "recognizesSpeech" | "asks" | "load" | "dial" | "join"> {
+  extends Pick<Line, "recognizesSpeech" | "asks" | "load" | "whoAnswered" | "dial" | "join"> {
   /** The media of a real line, once it is connected. */
   readonly media?: () => Promise<LineMedia>;
   /** Called when a step begins, with its duration in milliseconds, if known. */

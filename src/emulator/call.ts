@@ -1,7 +1,6 @@
 import { fail } from "../lib/check.ts";
-import type { CallState, Reason, Utterance } from "../performer/line.ts";
+import type { AnsweringMachine, CallState, Reason, Utterance } from "../performer/line.ts";
 import type {
-  AnsweringMachine,
   CallLimits,
   Message,
   RecordedAudio,

@@ -135,6 +135,18 @@ const soundKeys = (call: Call, keys: string, keyMs: number): void => {
   }
 };
 
+/** How long the detection of a machine takes, in milliseconds. */
+const detectionDuration = 2_000;
+
+/** How long it is silent after a greeting without a beep until that counts as its end, in milliseconds. */
+const endSilence = 1_200;
+
+/** How long it takes to find out who has answered: that of a greeting's end waits for it. */
+const detectionDurationOf = ({ machine }: Call, untilReady: boolean): number => {
+  if (!machine || !untilReady) return detectionDuration;
+  return Math.max(detectionDuration, machine.readyAt + (machine.beeps ? 0 : endSilence));
+};
+
 /** The ends of a simulated line. Nothing is decoded or synthesized: tones stand for texts and media, and their lengths are assumed. */
 const simulatedEnds = (call: Call, parts: FlowParts, wait: Line["waitUntil"]): LineEnds => {
   const tone = (hertz: number, duration: number): Sound => ({
@@ -177,6 +189,10 @@ const simulatedEnds = (call: Call, parts: FlowParts, wait: Line["waitUntil"]): L
           return silence(keys.length * keyMs, () => soundKeys(call, keys, keyMs));
         }
       }
+    },
+    whoAnswered: async (untilReady) => {
+      await wait(call.talkTime + detectionDurationOf(call, untilReady), () => !call.isOver);
+      return call.machine ?? "person";
     },
     dial: (dialling) => {
       const { ringDuration } = parts;

@@ -15,6 +15,7 @@ import { messageOf } from "../server/outgoing.ts";
 import type { Ari } from "./ari.ts";
 import { callTelephone } from "./channel.ts";
 import type { Connection } from "./connection.ts";
+import { whoAnswered } from "./machine.ts";
 import { frameDuration, lineRate } from "./media.ts";
 import { readSound } from "./sounds.ts";
 
@@ -87,6 +88,7 @@ class ExchangeLine {
       asks: () => {},
       load: (part, signal, times = 1) => this.#load(part, signal, times, wait),
       dial: (dialling) => this.#dial(dialling, wait),
+      whoAnswered: async () => whoAnswered(this.#call, await this.#connection, wait),
       join: async ({ step }) => {
         throw new FlowError(step, "conference", "is not possible on this exchange");
       },

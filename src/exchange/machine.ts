@@ -1,8 +1,10 @@
 import { createBeepDetector } from "../lib/beep.ts";
+import type { Answerer } from "../performer/line.ts";
+import type { Connection } from "./connection.ts";
 import { frameDuration, lineRate } from "./media.ts";
 
-/** Who has answered. */
-export type Answerer = "person" | "machine" | "unknown";
+/** Who it is by their sound. */
+export type Found = "person" | "machine" | "unknown";
 
 /** How long a person's first words last at most, and how long it is quiet after them, in milliseconds. */
 const longestWords = 1_500;
@@ -49,7 +51,7 @@ const createSoundDetector = (): ((samples: Int16Array) => boolean) => {
  *
  * @returns takes frames of 20 ms at 8 kHz; who it is, once that is known
  */
-export const createMachineDetector = (): ((samples: Int16Array) => Answerer | undefined) => {
+export const createMachineDetector = (): ((samples: Int16Array) => Found | undefined) => {
   const beepIn = createBeepDetector(lineRate);
   const isSound = createSoundDetector();
   let now = 0;
@@ -84,4 +86,46 @@ export const createMachineDetector = (): ((samples: Int16Array) => Answerer | un
     if (to - from <= longestWords) return "person";
     return quiet >= quietAfterGreeting ? "unknown" : undefined;
   };
+};
+
+/** How often it is looked whether packets come, in milliseconds. */
+const interval = 200;
+
+/** How long none come until that is silence, in milliseconds: sooner it may be a stall of this machine. */
+const packetTimeout = 1_000;
+
+const quietFrame = (lineRate * frameDuration) / 1_000;
+
+/** What finding out who has answered needs of a call. Times are in milliseconds since the answer. */
+interface AnsweredCall {
+  readonly talkTime: number;
+  readonly isOver: boolean;
+}
+
+/**
+ * Finds out who has answered a telephone.
+ *
+ * @param wait - waits until a time
+ */
+export const whoAnswered = async (
+  call: AnsweredCall,
+  connection: Connection,
+  wait: (until: number) => Promise<void>,
+): Promise<Answerer> => {
+  const detector = createMachineDetector();
+  let found: Found | undefined;
+  let heardUntil = call.talkTime;
+  const hear = (samples: Int16Array) => {
+    heardUntil = call.talkTime;
+    found ??= detector(samples);
+  };
+  const stop = connection.onPacket(hear);
+  while (!found && !call.isOver) {
+    await wait(call.talkTime + interval);
+    const missing = Math.floor((call.talkTime - heardUntil) / frameDuration);
+    if (missing * frameDuration < packetTimeout) continue;
+    for (let frame = 0; frame < missing; frame++) hear(new Int16Array(quietFrame));
+  }
+  stop();
+  return found === "machine" ? { readyAt: call.talkTime, beeps: true } : (found ?? "unknown");
 };

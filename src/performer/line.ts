@@ -190,6 +190,17 @@ export interface Background {
   readonly done: Promise<void>;
 }
 
+/** A machine that answers a call. Times are in milliseconds since the answer. */
+export interface AnsweringMachine {
+  /** When its greeting is over, and its beep. */
+  readonly readyAt: number;
+  /** Whether it beeps. */
+  readonly beeps: boolean;
+}
+
+/** Who has answered. */
+export type Answerer = "person" | "unknown" | AnsweringMachine;
+
 /**
  * The telephone line of one answered call, as the performer of its flow needs it: simulated in the emulator, real in an
  * exchange. Times are in milliseconds since the answer.
@@ -229,6 +240,12 @@ export interface Line {
   readonly listen: (listeners: InputListeners) => () => void;
   /** When the callee was audible last in a stretch; `undefined` where they were silent. */
   readonly lastAudible: (from: number, to: number) => number | undefined;
+  /**
+   * Finds out who has answered.
+   *
+   * @param untilReady - whether it waits until the greeting of a machine is over, and its beep
+   */
+  readonly whoAnswered: (untilReady: boolean) => Promise<Answerer>;
   /** Calls another telephone, and connects the two. */
   readonly dial: (dialling: Dialling) => Promise<Dialled>;
   /** Lets the callee join a conference, for as long as it lasts. */

@@ -19,14 +19,6 @@ export interface CallLimits {
   readonly maxDuration?: number;
 }
 
-/** A machine that answers a call. Times are in milliseconds since the answer. */
-export interface AnsweringMachine {
-  /** When its greeting is over, and its beep. */
-  readonly readyAt: number;
-  /** Whether it beeps. */
-  readonly beeps: boolean;
-}
-
 /** How an attempt to deliver a notification ended. */
 export interface Delivery {
   /** Absent when no response came. */
@@ -114,8 +106,6 @@ export interface ServedCall {
     after(milliseconds: number, action: () => void): void;
   };
   readonly audio: RecordedAudio;
-  /** The machine that answers, if one does. */
-  readonly machine: AnsweringMachine | undefined;
   /**
    * Ends the call for a reason.
    *

@@ -1,10 +1,10 @@
 import { expect, inject, test } from "vitest";
-import { type Answerer, createMachineDetector } from "../../src/exchange/machine.ts";
+import { createMachineDetector, type Found } from "../../src/exchange/machine.ts";
 import { type Answering, answerersOf } from "./answerers/answerers.ts";
 import { framesOf } from "./telephone/ear.ts";
 
 /** Who it is, frame by frame. */
-const detect = (samples: Int16Array): Answerer | undefined => {
+const detect = (samples: Int16Array): Found | undefined => {
   const detector = createMachineDetector();
   for (const frame of framesOf(samples)) {
     const found = detector(frame);

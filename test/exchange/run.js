@@ -1,6 +1,7 @@
 // `npm run exchange`, on any Node from 20 on: installs Asterisk in a folder of its own, starts it, calls the tests' SIP
 // telephones by it, and stops all of it. Where it can't be installed, it says so.
 // Usage: npm run exchange -- [part of a path …] [vitest's options]
+// npm run exchange -- figures: measures at the telephone's ear, and writes README's table.
 // OUTDIAL_CALLS=200 npm run exchange -- compared: as many calls are compared, instead of 32.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -30,9 +31,14 @@ if (!existsSync(`${root}/usr/sbin/asterisk`)) {
 }
 const node = "test/node_modules/node/bin/node";
 if (!existsSync(node)) skip('the tests\' packages are missing: run "npm ci --prefix test" first');
+const isMeasured = process.argv[2] === "figures";
 const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config=test/exchange/vitest.config.ts"];
-const { status } = spawnSync(node, [...vitest, ...process.argv.slice(2)], {
-  stdio: "inherit",
-  env: { ...process.env, OUTDIAL_ASTERISK: root },
-});
+const { status } = spawnSync(
+  node,
+  isMeasured ? ["test/exchange/figures/figures.ts"] : [...vitest, ...process.argv.slice(2)],
+  {
+    stdio: "inherit",
+    env: { ...process.env, OUTDIAL_ASTERISK: root },
+  },
+);
 process.exitCode = status ?? 1;

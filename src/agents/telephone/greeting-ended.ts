@@ -1,7 +1,7 @@
+import { createBeepDetector, createSteadiness } from "../../lib/beep.ts";
 import { checkOptions, durationRule } from "../../lib/rules.ts";
 import { createTimers } from "../../lib/timers.ts";
 import type { AgentSession } from "../agent-session.ts";
-import { createBeepDetector, createSteadiness } from "../../lib/beep.ts";
 import { wordsPause } from "../inbound.ts";
 import { internalsOf, listenTo, sessionParts } from "../session-parts.ts";
 

@@ -305,10 +305,11 @@ export const telnyxCarrier = (
       text.includes("{{") ? "has a Mustache template, which is not emulated" : undefined,
     callFields,
     fallbackFields: () => ({}),
-    detected: (machine, detection) => {
-      if (!machine) return "human";
+    detected: (answerer, detection) => {
+      if (answerer === "person") return "human";
+      if (answerer === "unknown") return "not_sure";
       if (detection === "Enable") return "machine";
-      return machine.beeps ? "machine_end_beep" : "machine_end_silence";
+      return answerer.beeps ? "machine_end_beep" : "machine_end_silence";
     },
     notifiesOfDetection: true,
   };

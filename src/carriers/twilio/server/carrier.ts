@@ -340,10 +340,11 @@ export const twilioCarrier = (token: () => string, newId: NewId): MarkupCarrier 
   readingOf,
   callFields,
   fallbackFields: (code, ErrorUrl) => ({ ErrorCode: String(code), ErrorUrl }),
-  detected: (machine, detection) => {
-    if (!machine) return "human";
+  detected: (answerer, detection) => {
+    if (answerer === "person") return "human";
+    if (answerer === "unknown") return "unknown";
     if (detection === "Enable") return "machine_start";
-    return machine.beeps ? "machine_end_beep" : "machine_end_silence";
+    return answerer.beeps ? "machine_end_beep" : "machine_end_silence";
   },
   notifiesOfDetection: false,
 });

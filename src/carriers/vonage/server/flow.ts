@@ -1,4 +1,4 @@
-import { FlowError } from "../../../performer/line.ts";
+import { FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
 import type { Message } from "../../../server/call.ts";
 import type { FlowParts } from "../../../server/side.ts";
@@ -22,30 +22,31 @@ export interface FlowSide {
 /** How many NCCOs in a row may take no time. */
 const maxNccos = 50;
 
-/** How long the detection of a machine takes, in milliseconds. */
-const detectionDuration = 2_000;
-
 /** Finds out what answered, while the flow runs. */
-const detect = (call: VonageCall, side: FlowSide): void => {
+const detect = (call: VonageCall, talking: Line, side: FlowSide): void => {
   const { served, fields } = call;
   const { machineDetection } = fields;
   if (!machineDetection) return;
-  const { machine } = served;
-  const notify = (sub_state?: "beep_start" | "beep_timeout") => {
-    const status = machine ? "machine" : "human";
-    side.notify(machineMessages(call, status, sub_state, side.sign));
-  };
   const { behavior, beepTimeout } = machineDetection;
-  served.timeline.after(detectionDuration, () => {
+  talking.beside(async (line) => {
+    const answerer = await line.whoAnswered(false);
+    // Vonage has no word for what is not known.
+    if (served.isOver || answerer === "unknown") return;
+    const notify = (sub_state?: "beep_start" | "beep_timeout") => {
+      const status = answerer === "person" ? "human" : "machine";
+      side.notify(machineMessages(call, status, sub_state, side.sign));
+    };
     notify();
-    if (!machine || behavior === "continue") return;
-    call.endedBy = "platform";
-    served.transition("normal");
+    if (answerer === "person") return;
+    if (behavior === "hangup") {
+      call.endedBy = "platform";
+      served.transition("normal");
+    }
+    if (beepTimeout === undefined) return;
+    const isHeard = answerer.beeps && answerer.readyAt <= beepTimeout * 1_000;
+    await line.waitUntil(isHeard ? answerer.readyAt : beepTimeout * 1_000);
+    if (!served.isOver) notify(isHeard ? "beep_start" : "beep_timeout");
   });
-  if (!machine || beepTimeout === undefined) return;
-  const isHeard = machine.beeps && machine.readyAt <= beepTimeout * 1_000;
-  const at = isHeard ? Math.max(machine.readyAt, detectionDuration) : beepTimeout * 1_000;
-  served.timeline.after(at, () => notify(isHeard ? "beep_start" : "beep_timeout"));
 };
 
 /** The NCCO that follows: the one that is there, or the response to a request. */
@@ -96,7 +97,7 @@ export const followNcco = async (
     },
   });
   served.audio.pause(0);
-  detect(call, side);
+  detect(call, parts.line, side);
   call.transfer = (next) => {
     const from = call.conversation;
     call.conversation = side.newConversation();

@@ -1,7 +1,7 @@
 import type { Instruction } from "../../../performer/instructions.ts";
-import { FlowError, type Line } from "../../../performer/line.ts";
+import { type Answerer, FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
-import type { AnsweringMachine, Message, ServedCall } from "../../../server/call.ts";
+import type { Message, ServedCall } from "../../../server/call.ts";
 import type { FlowEntry } from "../../../server/history.ts";
 import { messageOf, statusIn } from "../../../server/outgoing.ts";
 import type { FlowParts } from "../../../server/side.ts";
@@ -86,7 +86,7 @@ export interface MarkupCarrier extends VerbCarrier {
   /** The fields of a request to the fallback URL. */
   readonly fallbackFields: (code: number | undefined, url: string) => Fields;
   /** What has answered, by the detection. */
-  readonly detected: (machine: AnsweringMachine | undefined, detection: MachineDetection) => string;
+  readonly detected: (answerer: Answerer, detection: MachineDetection) => string;
   /** Whether the status callback is notified of what answered before the flow begins. */
   readonly notifiesOfDetection: boolean;
 }
@@ -119,21 +119,6 @@ const element = (name: string, text: string): MarkupElement => ({
 
 /** A document in the history, without its text. */
 type Seen = Pick<FlowEntry, "url" | "ms" | "status" | "request">;
-
-/** How long the detection of a machine takes, in milliseconds. */
-const detectionDuration = 2_000;
-
-/** How long it is silent after a greeting without a beep until that counts as its end, in milliseconds. */
-const endSilence = 1_200;
-
-/** How long the detection takes: that of a greeting's end waits for it. */
-const detectionDurationOf = (
-  machine: AnsweringMachine | undefined,
-  detection: MachineDetection,
-): number => {
-  if (!machine || detection === "Enable") return detectionDuration;
-  return Math.max(detectionDuration, machine.readyAt + (machine.beeps ? 0 : endSilence));
-};
 
 /** Requests and reads the documents of one call. */
 class Documents {
@@ -218,19 +203,19 @@ const detect = async (
   const { served, fields } = call;
   const { machineDetection, asyncMachineDetection } = fields;
   if (!machineDetection) return;
-  const { machine } = served;
-  const duration = detectionDurationOf(machine, machineDetection);
-  const found = (target: Target | undefined) => {
-    call.answeredBy = carrier.detected(machine, machineDetection);
-    if (target && !served.isOver) notify(detectionMessage(call, target, duration, carrier));
+  const find = async (on: Line, target: Target | undefined): Promise<void> => {
+    const from = on.talkTime;
+    const answerer = await on.whoAnswered(machineDetection === "DetectMessageEnd");
+    if (served.isOver) return;
+    call.answeredBy = carrier.detected(answerer, machineDetection);
+    if (target) notify(detectionMessage(call, target, on.talkTime - from, carrier));
   };
   if (asyncMachineDetection) {
     const target = asyncMachineDetection === "nobody" ? undefined : asyncMachineDetection;
-    served.timeline.after(duration, () => found(target));
+    line.beside((forked) => find(forked, target));
     return;
   }
-  await line.waitUntil(line.talkTime + duration, () => !line.isOver);
-  found(carrier.notifiesOfDetection ? fields.status : undefined);
+  await find(line, carrier.notifiesOfDetection ? fields.status : undefined);
 };
 
 /** Follows the flow of an answered call. */
