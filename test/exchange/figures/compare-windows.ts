@@ -5,6 +5,9 @@ import type { Packet } from "../telephone/rtp.ts";
 const window = 16_000;
 const [farthest, drift] = [4_000, 480];
 
+/** How late a packet may be, in samples, before there was a pause. */
+const longestLate = 1_600;
+
 const correlation = (one: Int16Array, from: number, other: Int16Array, at: number): number => {
   let [product, mine, theirs] = [0, 0, 0];
   for (let index = 0; index < window; index += 2) {
@@ -69,9 +72,15 @@ export const compareWindows = (
   said: Int16Array,
 ): { readonly heard: string; readonly said: string } => {
   const { left, right } = channelsOf(file);
-  const first = packets[0]?.timestamp ?? 0;
-  const last = packets.at(-1)?.timestamp ?? 0;
-  const heard = new Int16Array(Math.max(0, last - first) + 160);
-  for (const { timestamp, samples } of packets) heard.set(samples, Math.max(0, timestamp - first));
+  const begin = packets[0]?.at ?? 0;
+  const heard = new Int16Array(Math.ceil(((packets.at(-1)?.at ?? 0) - begin) * 8) + 2 * window);
+  let next = 0;
+  for (const { at, samples } of packets) {
+    // Time stamps stand still while nothing is sent: a pause is known by its arrival.
+    const due = Math.round((at - begin) * 8);
+    if (due - next > longestLate) next = due;
+    heard.set(samples.subarray(0, Math.max(0, heard.length - next)), next);
+    next += samples.length;
+  }
   return { heard: compare(right, heard), said: compare(left, said) };
 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createBeepDetector } from "../../../src/lib/beep.ts";
 import { tonesOf } from "../../../src/agents/audio/tones.ts";
+import { createBeepDetector } from "../../../src/lib/beep.ts";
 import { decodeMulaw, encodeMulaw } from "../../../src/lib/mulaw.ts";
 
 /** A voice of several sines, each with its amplitude, for so many ms. */
