@@ -57,6 +57,9 @@ export type {
 } from "./options.ts";
 export type {
   CarrierLive,
+  CauseArea,
+  CauseList,
+  ListedCause,
   LiveRefusal,
   LiveRequest,
   RecordingList,

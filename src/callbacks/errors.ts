@@ -4,7 +4,7 @@ import { withoutThrowing } from "../lib/check.ts";
  * The HTTP status and the body that answer each refusal. A body is one fixed sentence: it helps whoever
  * set the service up, and repeats nothing of the request.
  */
-const refusals = {
+export const refusals = {
   wrong_method: [405, "Send a POST."],
   too_large: [413, "The body is larger than 64 KiB."],
   too_slow: [408, "The body took too long."],
@@ -66,6 +66,10 @@ type RefusalAnswer = readonly [status: number, sentence: string];
 
 /** The answer to each exception, which an application can't change. */
 const answers = new WeakMap<WeakKey, readonly [reason: Refusal, ...answer: RefusalAnswer]>();
+
+/** The sentence that answers a refusal; `undefined` for what is none. */
+export const refusalSentence = (reason: string): string | undefined =>
+  Object.entries(refusals).find(([name]) => name === reason)?.[1][1];
 
 /** A reason that may stand in a header, whatever an application refuses with. */
 const known = (reason: Refusal): Refusal =>
