@@ -203,13 +203,10 @@ const bodies = new WeakMap<WeakKey, Uint8Array>();
  * The call that a request is about, as its sender says, who may be anybody; `undefined` where the body wasn't read or names
  * none. Digits alone are none: they may be a telephone number.
  */
-export const claimedCall = (request: Request): string | undefined => {
-  const text = new TextDecoder().decode(bodies.get(request));
-  const [, id = ""] = /\b(?:call_id|CallSid|uuid)"?\s*[:=]\s*"?([\w:.~%-]{1,100})/.exec(text) ?? [];
-  const [call] =
-    /^(?!\d+$)[\w:.~-]+$/.exec(withoutThrowing(() => decodeURIComponent(id)) ?? "") ?? [];
-  return call;
-};
+export const claimedCall = (request: Request): string | undefined =>
+  /\b(?:call_id|CallSid|uuid)"?\s*[:=]\s*"?(?!\d+(?:\W|$))([\w:.~-]{1,100})/.exec(
+    new TextDecoder().decode(bodies.get(request)).replaceAll("%3A", ":"),
+  )?.[1];
 
 /**
  * The raw body of a POST from the service, and the token of its URL. The token is verified first. If it
@@ -313,8 +310,7 @@ const unprinted = new Map<string, { count: number; from: number }>();
 const printRefusal = (name: string, error: unknown, response: Response, request: Request): void =>
   withoutThrowing(() => {
     const call = claimedCall(request);
-    const about = call ? ` about the call ${call}` : "";
-    const text = `outdial: ${name} refused a request${about}: ${fieldsOf(error).message}`;
+    const text = `outdial: ${name} refused a request${call ? ` about the call ${call}` : ""}: ${fieldsOf(error).message}`;
     const key = `${name} ${response.headers.get(refusedHeader)}`;
     const known = unprinted.get(key) ?? { count: 0, from: 0 };
     const now = Date.now();

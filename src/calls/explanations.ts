@@ -49,7 +49,7 @@ export const reasonWords: Readonly<Record<KnownReason, Words>> = {
 };
 
 /** What each state means, where the service gives no reason. */
-export const stateWords: Readonly<Record<LiveState, Words>> = {
+const stateWords: Readonly<Record<LiveState, Words>> = {
   initiated: [
     "The call is not over: the service dials.",
     "Ask again once it is over, which ended of outdial/calls waits for.",

@@ -161,7 +161,9 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
     ...(publicUrl !== undefined && { publicUrl: urlBelow(publicUrl, path) }),
     ...(service && { service }),
     onError: (error: unknown, request: Request, call_id?: string) =>
-      onError(error, call_id, claimedCall(request)),
+      call_id === undefined
+        ? onError(error, undefined, claimedCall(request))
+        : onError(error, call_id),
   });
   const listOfCall: FlowCampaign = {
     contact: (context) => {
