@@ -21,8 +21,10 @@ const service = telnyx({ applicationId: "1", accountSid: "f5586561-8ff0-4291-a51
 const service = vonage({ applicationId: "00000000-0000-4000-8000-000000000000" });`,
 } as const;
 
-/** What each recipe prints, by its title. */
+/** What each program prints, by its title. */
 const recipes = {
+  "A test of a flow":
+    "0 flow said Press 1 to confirm.; 2100 callee pressed 1; 2100 flow said Thank you.\n2750 flow",
   "Remind somebody": "confirmed",
   "Alert one after another": "+12025550100 2",
   "Ask a list": "customer-7 3 2",
@@ -31,10 +33,11 @@ const recipes = {
   "A reminder without a server": "completed",
 } as const;
 
+/** The pages with programs that name the service in one line. */
+const sources = ["docs/recipes.md", "docs/simulated-calls.md"].map(read).join("\n");
+
 const codeOf = (title: string): string =>
-  new RegExp(`^## ${title}\\n[^]*?^\`\`\`ts\\n([^]*?)^\`\`\``, "m").exec(
-    read("docs/recipes.md"),
-  )?.[1] ?? "";
+  new RegExp(`^## ${title}\\n[^]*?^\`\`\`ts\\n([^]*?)^\`\`\``, "m").exec(sources)?.[1] ?? "";
 
 /** A block whose imports are the sources. */
 const ofSources = (code: string): string =>
@@ -42,6 +45,9 @@ const ofSources = (code: string): string =>
     const source = entries()[`.${entry}`] ?? expect.fail(entry);
     return `from "${path(source)}"`;
   });
+
+/** The programs whose times are those of a carrier that detects no machine: it begins the flow at once. */
+const timed: readonly string[] = ["A test of a flow"];
 
 /** The recipes that have a carrier: outdial's own interface requires a URL more. */
 const needsCarrier: readonly string[] = ["A reminder without a server"];
@@ -52,13 +58,16 @@ const cases = Object.entries(recipes).flatMap(([title, printed]) =>
     .map(([name, service]) => ({ title, printed, name, service })),
 );
 
-describe("a recipe of docs/recipes.md", () => {
+describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
   test.each(cases)("$title, with the service $name", async ({ title, printed, name, service }) => {
     const code = codeOf(title).replace(/^import .* from "outdial\/twilio";\n/m, "");
     const line = /^const service = .*;.*$/m;
     expect(code).toMatch(line);
     const file = join(folder, `${title.replaceAll(" ", "-")}-${name}.ts`);
-    writeFileSync(file, ofSources(code.replace(line, service)));
+    const given = timed.includes(title)
+      ? service.replace(', machineDetection: "message"', "")
+      : service;
+    writeFileSync(file, ofSources(code.replace(line, given)));
     const {
       code: exit,
       stdout,
