@@ -18,7 +18,7 @@ export interface CallApplication {
   readonly optionsFor: (url: string) => SocketOptions | Promise<SocketOptions>;
 }
 
-const flowUrl = "https://app.test/flow";
+const defaultUrl = "https://app.test/flow";
 
 const pathOf = (url: string): string => {
   const { pathname, search } = new URL(url);
@@ -54,18 +54,18 @@ const socketApplication = async ({
     ...(service && { service }),
     ...(hasToken(service) ? { secret, url: pathOf(ws_url) } : context && { context }),
   };
-  return { flow_url: flowUrl, answer: flow, optionsFor: () => options };
+  return { flow_url: defaultUrl, answer: flow, optionsFor: () => options };
 };
 
 /** The URL of a flow, signed where its handler has a secret. */
 const signedUrl = async (
-  { answeredBy }: CheckedOptions,
+  { answeredBy, flow_url = defaultUrl }: CheckedOptions,
   signing: { readonly secret: Secret; readonly context: Context | undefined } | undefined,
 ): Promise<string> => {
-  if (!signing) return flowUrl;
+  if (!signing) return flow_url;
   return answeredBy === "machine"
-    ? machineUrl(flowUrl, { ...signing, answered_by: "machine_end_beep" })
-    : signUrl(flowUrl, signing);
+    ? machineUrl(flow_url, { ...signing, answered_by: "machine_end_beep" })
+    : signUrl(flow_url, signing);
 };
 
 /** A flow of the application's. Where its media is, nobody needs to answer: its length is assumed. */
@@ -88,14 +88,15 @@ const flowApplication = async (
   };
 };
 
+/** The options that a flow alone has. */
+const ofFlows = ["flow_url", "secret", "answeredBy", "media", "apiKey", "webhookSecret"] as const;
+
 /** @throws {BadParametersException} for an option that needs another one */
 const checkNeeds = (options: CheckedOptions): void => {
   const { app, flow, secret, context, answeredBy, line, time } = options;
   if (!app && !flow) fail("app", "is missing, as is flow");
   if (!flow) {
-    for (const name of ["secret", "answeredBy", "media", "apiKey", "webhookSecret"] as const) {
-      if (options[name] !== undefined) fail(name, "needs flow");
-    }
+    for (const name of ofFlows) if (options[name] !== undefined) fail(name, "needs flow");
     return;
   }
   if (!secret && context) fail("context", "needs secret, which signs the flow_url");

@@ -92,6 +92,12 @@ export interface SimulateFlowOptions extends SimulatedCallOptions {
   /** What `flowHandler` returns, or an application that has one: the service sends its requests here. */
   readonly flow: (request: Request) => Response | Promise<Response>;
   /**
+   * Where the service requests the flow, without a token. Its path counts, where `flow` serves several.
+   *
+   * @defaultValue `"https://app.test/flow"`
+   */
+  readonly flow_url?: string | undefined;
+  /**
    * The application of the media sockets that the flow opens.
    *
    * @defaultValue none: a flow that opens one is refused
@@ -154,6 +160,7 @@ export const SimulateOptionsSchema: GenericSchema<unknown, CheckedOptions> = str
   {
     app: optional(custom<SimulateSocketOptions["app"]>(isFunction, "must be a function")),
     flow: optional(handler),
+    flow_url: optional(text),
     secret: optional(custom<Secret>((value) => secretsOf(value).length > 0, secretRule)),
     answeredBy: optional(picklist(["person", "machine"], 'must be "person" or "machine"')),
     media: optional(handler),

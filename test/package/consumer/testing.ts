@@ -1,4 +1,5 @@
 import { type Agent, connectAgent, type Tool } from "outdial/agents";
+import { flowHandler, hangup } from "outdial/flows";
 import {
   type CallFigures,
   type ComparisonRules,
