@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { connectAgent } from "../../../src/agents/connect.ts";
-import type { SessionEnd } from "../../../src/agents/index.ts";
+import { connectAgent, type SessionEnd } from "../../../src/agents/index.ts";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import { twilio } from "../../../src/carriers/twilio/index.ts";
 import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
