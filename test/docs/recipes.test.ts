@@ -157,7 +157,11 @@ test.each(both)("On Deno and on Bun: on $runtime, with the service $name", async
     clock: "instant",
     fetch: (request) => application.fetch(request),
   });
-  const api = serve({ fetch: emulator.fetch, hostname: "127.0.0.1", port: 0 });
+  const api = serve({
+    fetch: (request) => emulator.fetch(request),
+    hostname: "127.0.0.1",
+    port: 0,
+  });
   await once(api, "listening");
   const { port } = api.address() as AddressInfo;
   const [command, ...args] = line;
