@@ -1,7 +1,7 @@
 import { refusalSentence, refusedHeader } from "../callbacks/errors.ts";
 import type { EventData } from "../callbacks/event.ts";
 import type { CauseArea } from "../service.ts";
-import type { LiveState } from "./live-call.ts";
+import type { LiveState } from "./call.ts";
 
 /** The literals of a union that also has any other string. */
 type Literal<T> = T extends string ? (string extends T ? never : T) : never;

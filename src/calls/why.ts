@@ -2,10 +2,10 @@ import { ServiceException } from "../errors.ts";
 import { redactor } from "../http/redact.ts";
 import { fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
 import type { ListedCause } from "../service.ts";
+import type { LiveCall, LiveState } from "./call.ts";
 import { explain } from "./explanations.ts";
 import { readCall } from "./get.ts";
 import { checkId, type Live, type OptionsOrClient, runLive } from "./live.ts";
-import type { LiveCall, LiveState } from "./live-call.ts";
 import { shownText } from "./shown-text.ts";
 
 /** One thing that a service says went wrong in a call. */
