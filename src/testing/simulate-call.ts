@@ -6,7 +6,12 @@ import { stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
 import { straight } from "../http/post.ts";
 import { check, fail, isRecord } from "../lib/check.ts";
-import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
+import {
+  type MediaClock,
+  processClock,
+  type SessionObserver,
+  type VirtualClock,
+} from "../lib/clock.ts";
 import { summaryOf } from "../lib/summary.ts";
 import type { CallRecord } from "../server/history.ts";
 import type { Service } from "../service.ts";
@@ -75,7 +80,7 @@ interface Time {
   readonly simulation: MediaClock;
   /** The same, for the application's own timers. */
   readonly application: MediaClock;
-  readonly clock: SimulatedTime["clock"] | undefined;
+  readonly clock: VirtualClock | undefined;
   readonly runUntil: (over: Promise<unknown>) => Promise<void>;
 }
 
@@ -288,9 +293,9 @@ const simulateOnce = async (settings: SimulateOptions, pace?: number): Promise<M
       onCall: () => ({ outcome: "answer", ringDuration: 0 }),
       maxDuration,
       seed: 1,
+      clock: time.clock,
     },
     {
-      clock: time.clock,
       openSocket,
       impair: impairmentOf(line),
       isLost: lossOf(line),
