@@ -6,6 +6,7 @@ import type { EmulatorOptions } from "../../src/emulator/options.ts";
 import { Speech } from "../../src/exchange/sounds.ts";
 import { openTelephones } from "../../src/exchange/telephones.ts";
 import { Client } from "../../src/index.ts";
+import type { ProvidedExchange } from "./setup.ts";
 import { hear } from "./telephone/ear.ts";
 import { Telephone, type TelephoneCall } from "./telephone/telephone.ts";
 
@@ -25,8 +26,10 @@ export interface Stage {
 }
 
 /** Opens a stage whose application answers in this process. */
-export const openStage = async (options: EmulatorOptions): Promise<Stage> => {
-  const { asterisk, speech } = inject("exchange");
+export const openStage = async (
+  options: EmulatorOptions,
+  { asterisk, speech }: Pick<ProvidedExchange, "asterisk" | "speech"> = inject("exchange"),
+): Promise<Stage> => {
   const telephone = await Telephone.open();
   const others = new Map<string, Telephone>();
   const telephones = await openTelephones({
