@@ -9,15 +9,14 @@ import {
   strictObject,
 } from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
-import type { Call } from "../calls/call.ts";
-import type { LiveCall } from "../calls/live-call.ts";
+import type { Call, LiveCall } from "../calls/call.ts";
 import { type CallAtUrls, CallParams } from "../calls/params.ts";
 import { fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
 import { isRetryReason, type RetryReason, retryReasons } from "./disposition.ts";
-import type { RetryRules } from "./retries.ts";
+import type { RetryRules } from "./next-step.ts";
 
 /** What a campaign knows of a carrier. */
 export type CampaignService = Pick<Service, "name" | "account" | "callsPerSecond">;

@@ -8,7 +8,7 @@ import {
 } from "../performer/line.ts";
 import { type Call, type Leg, reasonOf, type Trigger, transitions } from "./call.ts";
 import type { Timeline } from "./clock.ts";
-import { lastLoud } from "./recording/loudness.ts";
+import { lastLoud } from "./recording/recording.ts";
 import { type LineMedia, runStream, type StreamParts } from "./stream.ts";
 
 /** What differs between the lines of calls: a simulated one, and one of an exchange. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SessionEnd } from "../../../../src/agents/agent-session.ts";
-import { connectAgent } from "../../../../src/agents/connect.ts";
+import { connectAgent } from "../../../../src/agents/session.ts";
 import { transferTo } from "../../../../src/agents/telephone/transfer-to.ts";
 import { signUrl } from "../../../../src/callbacks/signed-url.ts";
 import { creator } from "../../../../src/calls/create.ts";
