@@ -92,7 +92,7 @@ export const createMachineDetector = (): ((samples: Int16Array) => Found | undef
 const interval = 200;
 
 /** How long none come until that is silence, in milliseconds: sooner it may be a stall of this machine. */
-const packetTimeout = 1_000;
+const packetTimeout = 2_500;
 
 const quietFrame = (lineRate * frameDuration) / 1_000;
 

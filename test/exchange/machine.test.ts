@@ -39,7 +39,7 @@ test("of 100 persons and 100 machines that were held out, 95 and 98 are known", 
   console.log(persons.found, machines.found, apart);
   expect(persons.found.person).toBeGreaterThanOrEqual(95);
   expect(machines.found.machine).toBeGreaterThanOrEqual(98);
-});
+}, 300_000);
 
 test.each([
   ["person", "human"],

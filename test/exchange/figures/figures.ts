@@ -18,7 +18,7 @@ const [keyCalls, agentCalls, cycles] = [4, 2, 4];
 const stallMs = 400;
 
 const root = process.env.OUTDIAL_ASTERISK ?? "";
-const asterisk = await startAsterisk(root);
+const asterisk = await startAsterisk({ root, temporary: tmpdir() });
 const telephone = await Telephone.open();
 const recording = join(tmpdir(), `recording-${process.pid}.wav`);
 const { url, user, password } = asterisk;
