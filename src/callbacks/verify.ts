@@ -312,15 +312,15 @@ const printRefusal = (name: string, error: unknown, response: Response, request:
     const call = claimedCall(request);
     const text = `outdial: ${name} refused a request${call ? ` about the call ${call}` : ""}: ${fieldsOf(error).message}`;
     const key = `${name} ${response.headers.get(refusedHeader)}`;
-    const known = unprinted.get(key) ?? { count: 0, from: 0 };
+    const refusals = unprinted.get(key) ?? { count: 0, from: 0 };
     const now = Date.now();
-    known.count++;
-    unprinted.set(key, known);
+    refusals.count++;
+    unprinted.set(key, refusals);
     // A clock may be set back.
-    if (now < known.from && known.from <= now + printInterval) return;
-    console.error(known.count > 1 ? `${text} (${known.count} since the last line)` : text);
-    known.count = 0;
-    known.from = now + printInterval;
+    if (now < refusals.from && refusals.from <= now + printInterval) return;
+    console.error(refusals.count > 1 ? `${text} (${refusals.count} since the last line)` : text);
+    refusals.count = 0;
+    refusals.from = now + printInterval;
   });
 
 /**
