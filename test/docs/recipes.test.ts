@@ -31,13 +31,14 @@ const recipes = {
   "Click to call": "lead-7 failed busy",
   "Keep an answer in words": "why, true",
   "A reminder without a server": "completed",
+  "An agent that books, leaves a message and transfers": "{ time: 'Monday' } transferred dialed",
 } as const;
 
 /** The pages with programs that name the service in one line. */
 const sources = ["docs/recipes.md", "docs/simulated-calls.md"].map(read).join("\n");
 
 const codeOf = (title: string): string =>
-  new RegExp(`^## ${title}\\n[^]*?^\`\`\`ts\\n([^]*?)^\`\`\``, "m").exec(sources)?.[1] ?? "";
+  new RegExp(`^## ${title}\\n[^]*?^\`\`\`ts.*\\n([^]*?)^\`\`\``, "m").exec(sources)?.[1] ?? "";
 
 /** A block whose imports are the sources. */
 const ofSources = (code: string): string =>
@@ -58,21 +59,47 @@ const cases = Object.entries(recipes).flatMap(([title, printed]) =>
     .map(([name, service]) => ({ title, printed, name, service })),
 );
 
+/** The program of a section with a service, as a file of a reader. */
+const fileOf = (title: string, name: string, service: string): string => {
+  const code = codeOf(title).replace(/^import .* from "outdial\/twilio";\n/m, "");
+  const line = /^const service = .*;.*$/m;
+  expect(code).toMatch(line);
+  const given = timed.includes(title)
+    ? service.replace(', machineDetection: "message"', "")
+    : service;
+  const file = join(folder, `${title.replaceAll(/\W+/g, "-")}-${name}.ts`);
+  writeFileSync(file, ofSources(code.replace(line, given)));
+  return file;
+};
+
+const node = path("test/node_modules/.bin/node");
+
 describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
   test.each(cases)("$title, with the service $name", async ({ title, printed, name, service }) => {
-    const code = codeOf(title).replace(/^import .* from "outdial\/twilio";\n/m, "");
-    const line = /^const service = .*;.*$/m;
-    expect(code).toMatch(line);
-    const file = join(folder, `${title.replaceAll(" ", "-")}-${name}.ts`);
-    const given = timed.includes(title)
-      ? service.replace(', machineDetection: "message"', "")
-      : service;
-    writeFileSync(file, ofSources(code.replace(line, given)));
-    const {
-      code: exit,
-      stdout,
-      stderr,
-    } = await execute(path("test/node_modules/.bin/node"), [file]);
-    expect({ exit, stderr, stdout }).toEqual({ exit: 0, stderr: "", stdout: `${printed}\n` });
+    const file = fileOf(title, name, service);
+    const { code, stdout, stderr } = await execute(node, [file]);
+    expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: `${printed}\n` });
   });
+
+  test.each(Object.entries(services))(
+    "Test a flow on each push, with the service %s",
+    async (name, service) => {
+      const file = fileOf("Test a flow on each push", name, service);
+      const { code, stdout } = await execute(node, ["--test", "--test-reporter=tap", file]);
+      expect(code, stdout).toBe(0);
+      expect(stdout).toMatch(/^# pass 1$/m);
+    },
+  );
+
+  test.each(["An agent that books, leaves a message and transfers", "Test a flow on each push"])(
+    "%s has as many lines as its section says",
+    (title) => {
+      const [, section = ""] =
+        new RegExp(`^## ${title}\\n\\n(\\d+) lines`, "m").exec(read("docs/recipes.md")) ?? [];
+      const lines = codeOf(title)
+        .split("\n")
+        .filter((line) => line.trim() && !line.startsWith("// "));
+      expect(lines.length).toBe(Number(section));
+    },
+  );
 });
