@@ -3,7 +3,12 @@ import { type Emulator, emulate } from "../emulator/emulator.ts";
 import { type CallAudio, maxKept } from "../emulator/recording/recording.ts";
 import { straight } from "../http/post.ts";
 import { check, fail, isRecord } from "../lib/check.ts";
-import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
+import {
+  type MediaClock,
+  processClock,
+  type SessionObserver,
+  type VirtualClock,
+} from "../lib/clock.ts";
 import { summaryOf } from "../lib/summary.ts";
 import type { CallRecord } from "../server/history.ts";
 import { applicationOf } from "./application.ts";
@@ -77,7 +82,7 @@ interface Time {
   readonly simulation: MediaClock;
   /** The same, for the application's own timers. */
   readonly application: MediaClock;
-  readonly clock: SimulatedTime["clock"] | undefined;
+  readonly clock: VirtualClock | undefined;
   readonly runUntil: (over: Promise<unknown>) => Promise<void>;
 }
 
@@ -323,9 +328,9 @@ const simulateOnce = async (settings: CheckedOptions, pace?: number): Promise<Me
       onCall: () => ({ outcome: "answer", ringDuration: 0 }),
       maxDuration,
       seed: 1,
+      clock: time.clock,
     },
     {
-      clock: time.clock,
       openSocket,
       ...(flow && performedBy(performed)),
       impair: impairmentOf(line),
