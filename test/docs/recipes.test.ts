@@ -47,6 +47,7 @@ const recipes = {
   "A spoken code without a server": "completed",
   "Say why a call failed": "true false\nfalse true",
   "Hang up, and listen, from an admin page": "2 audio/wav",
+  "An agent that books, leaves a message and transfers": "{ time: 'Monday' } transferred dialed",
 } as const;
 
 /** The pages with programs that name the service in one line. */
@@ -95,7 +96,7 @@ const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 
 describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
   test.each(cases)("$title, with the service $name", async ({ title, printed, name, service }) => {
-    const file = join(folder, `${title.replaceAll(" ", "-")}-${name}.ts`);
+    const file = join(folder, `${title.replaceAll(/\W+/g, "-")}-${name}.ts`);
     const given = timed.includes(title)
       ? service.replace(', machineDetection: "message"', "")
       : service;
@@ -103,6 +104,19 @@ describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
     const { code: exit, stdout, stderr } = await execute(bin("node"), [file]);
     expect({ exit, stderr, stdout }).toEqual({ exit: 0, stderr: "", stdout: `${printed}\n` });
   });
+
+  test.each(Object.entries(services))(
+    "Test a flow on each push, with the service %s",
+    async (name, service) => {
+      const file = join(folder, `reminder-${name}.test.ts`);
+      const block = blockOf("Test a flow on each push", "ts file: reminder.test.ts");
+      writeFileSync(file, withService(block, service));
+      const command = ["--test", "--test-reporter=tap", file];
+      const { code: exit, stdout } = await execute(bin("node"), command);
+      expect(exit, stdout).toBe(0);
+      expect(stdout).toMatch(/^# pass 1$/m);
+    },
+  );
 });
 
 /** A text with the changes of a diff, whose hunks are apart by `…`. */
@@ -219,7 +233,7 @@ test("the table of ten jobs has the lines of each recipe", () => {
       const title = headings.find((heading) => anchorOf(heading) === anchor) ?? "";
       const [changes] = blocksOf(title, "diff");
       if (changes) return changes.split("\n").filter((line) => line.startsWith("+")).length;
-      const blocks = blocksOf(title, "ts(?: file: app.ts)?").map(linesOf);
+      const blocks = blocksOf(title, "ts(?: file: (?:app|reminder\\.test)\\.ts)?").map(linesOf);
       return blocks.reduce((sum, each) => sum + each, 0);
     });
     expect(
