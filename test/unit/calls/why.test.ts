@@ -120,6 +120,7 @@ describe("on Twilio", () => {
     ["no list", () => Response.json({ notifications: "none" })],
     ["more than is read", () => Response.json({ notifications: ["x".repeat(2 ** 20)] })],
     ["a redirect", () => Response.redirect("https://elsewhere.test/", 302)],
+    ["429", () => new Response("{}", { status: 429, headers: { "Retry-After": "3600" } })],
   ])("after %s for the list, the call itself is still explained", async (_, list) => {
     const { options } = twilioWith(list, { ...call, status: "busy" });
     const found = await why(id, options);
@@ -256,13 +257,34 @@ describe("the text of a service", () => {
     expect(shownText(text)).toBe(text);
   });
 
-  test("is at most 300 characters, and a long one costs no long time", () => {
-    const hostile = [
-      "a://".repeat(100_000),
-      "1 ".repeat(100_000),
-      "<".repeat(100_000),
-      '"a '.repeat(9_999),
-    ];
-    for (const text of hostile) expect(shownText(text).length).toBeLessThanOrEqual(300);
+  test.each([
+    ["https://app.test/flow'secret", "https://app.test"],
+    ["(see https://app.test/flow?x=1).", "(see https://app.test)."],
+    ["wss://app.test/media", "wss://app.test"],
+    ["data:text/plain,hello", "…"],
+    ["https:\\\\app.test\\path", "…"],
+    ["app.test/flow/token", "…"],
+    ["/flow/token", "…"],
+    ["2 . . . . 0 . . . . 2 . . . . 5", "***"],
+    ["2x0x2x5x5x5", "***"],
+    ["4️⃣0️⃣2️⃣9️⃣", "***"],
+    ["٤٠٢٩١٣", "***"],
+    ["HTTP 404 - 12025550100", "HTTP 404 ***"],
+    ["10000 ms, 12025550100 ms", "10000 ms, *** ms"],
+    ["https://+12025550100.example/", "https://***.example"],
+    ["don't stop, can't go", "don't stop, can't go"],
+  ])("hides what is no explanation: %s", (text, shown) => {
+    expect(shownText(text)).toBe(shown);
+  });
+
+  test("costs no time that grows with its square: a service may send what takes the longest", async () => {
+    const Msg = "㌀".repeat(1_200);
+    const list = Array.from({ length: 80 }, (_, at) => ({
+      ...{ call_sid: id, error_code: "11200", log: "0", message_text: `Msg=${Msg}${at}` },
+    }));
+    expect((await whyWith(...list)).causes).toMatchObject([{ text: "…" }]);
+    for (const word of ["a", "1x", '"a ', " 'a ", "<", "one", "://", "a/"]) {
+      expect(shownText(word.repeat(4_000)).length).toBeLessThanOrEqual(300);
+    }
   });
 });
