@@ -53,17 +53,22 @@ const shownWord = (word: string): string => {
 const shownQuotation = (whole: string, before: string, inside: string, after: string): string =>
   inside.includes(" ") ? before + left + after : whole;
 
-/**
- * What may be shown of a text that a service made of requests and documents: one line, without URLs beyond their hosts,
- * values of parameters, markup, long tokens, quoted sentences, and digits that may be a telephone number or a code.
- */
-export const shownText = (text: string): string =>
+/** A text on one line, without markup and without what hides or joins characters: as it is searched for a key. */
+export const lineOf = (text: string): string =>
   text
     .slice(0, longestRead)
     .normalize("NFKC")
     .slice(0, longestRead)
     .replace(/<[^<>]*>|[<>]/g, " ")
-    .replace(/[\p{C}\p{M}\s]+/gu, " ")
+    .replace(/[\p{C}\p{M}\s]+/gu, " ");
+
+/**
+ * What may be shown of a line that a service made of requests and documents: no URLs beyond their hosts, values of
+ * parameters, long tokens, quoted sentences, and digits that may be a telephone number or a code. A key must be gone
+ * before: parts of it could stay.
+ */
+export const shownText = (line: string): string =>
+  line
     .split(" ")
     .map(shownWord)
     .join(" ")

@@ -6,7 +6,7 @@ import type { LiveCall, LiveState } from "./call.ts";
 import { explain } from "./explanations.ts";
 import { readCall } from "./get.ts";
 import { checkId, type Live, type OptionsOrClient, runLive } from "./live.ts";
-import { shownText } from "./shown-text.ts";
+import { lineOf, shownText } from "./shown-text.ts";
 
 /** One thing that a service says went wrong in a call. */
 export interface Cause {
@@ -78,7 +78,10 @@ const whyOf = async (live: Live, id: string): Promise<Why> => {
   const numbers = [from_number, to_number].filter((number) => /^\+\d{7,}$/.test(number));
   const redacted = (text: string): string | undefined =>
     redactor(secrets, numbers, pieces).redact(text) || undefined;
-  const shown = (text: string | undefined) => text && redacted(shownText(text));
+  const shown = (text: string | undefined): string | undefined => {
+    const line = text && redacted(lineOf(text));
+    return line && redacted(shownText(line));
+  };
   /** A constant, which no telephone number, key or text is. */
   const constant = (text: string | undefined) =>
     text && /^(?!.*\d{6})[\w-]{1,40}$/.test(text) ? redacted(text) : undefined;

@@ -53,7 +53,7 @@ export const cases: readonly Case[] = [
       assertClean(JSON.stringify(found));
       assert.equal(
         found.causes[0]?.text,
-        "step 1: flow_url answered HTTP 500 sent *** from *** to … at https://app.test",
+        "step 1: flow_url answered HTTP 500 sent *** from *** to *** at https://app.test",
       );
       assert.notMatch(found.explanation, /[<>]|app\.test\//);
     },
