@@ -201,10 +201,10 @@ const bodies = new WeakMap<WeakKey, Uint8Array>();
 
 /**
  * The call that a request is about, as its sender says, who may be anybody; `undefined` where the body wasn't read or names
- * none. Digits alone are none: they may be a telephone number.
+ * none. What has no letter is none: it may be a telephone number.
  */
 export const claimedCall = (request: Request): string | undefined =>
-  /\b(?:call_id|CallSid|uuid)"?\s*[:=]\s*"?(?!\d+(?:\W|$))([\w:.~-]{1,100})/.exec(
+  /\b(?:call_id|CallSid|uuid)"?\s*[:=]\s*"?(?=[\d:.~-]*[a-z])([\w:.~-]{1,100})/i.exec(
     new TextDecoder().decode(bodies.get(request)).replaceAll("%3A", ":"),
   )?.[1];
 
