@@ -194,16 +194,20 @@ test("the Worker of docs/worker.md places a call in workerd, and receives its re
 describe("the tests of docs/worker.md and docs/testing.md pass", () => {
   const node = path("test/node_modules/.bin/node");
   const deno = path("test/node_modules/.bin/deno");
+  const bun = path("test/node_modules/.bin/bun");
   const vitest = [path("node_modules/vitest/vitest.mjs"), "run"];
+  const named = (...names: readonly string[]) =>
+    names.map((name) => path(`${root}/testing/${name}.test.ts`));
   // The package is a link here, whose types Deno doesn't find. `test/package` has them checked.
   const unchecked = ["test", "--no-check", "--node-modules-dir=manual"];
   test.each([
-    ["vitest", node, [...vitest, "--root", path(root), "worker.test", "vitest.test"], /4 passed/],
-    ["node:test", node, ["--test", path(`${root}/testing/node.test.ts`)], /pass 1\n/],
-    ["deno test", deno, [...unchecked, path(`${root}/testing/deno.test.ts`)], /1 passed/],
+    ["vitest", node, [...vitest, "--root", path(root), "worker.test", "/vitest"], /5 passed/],
+    ["node:test", node, ["--test", ...named("node", "node-list")], /pass 2\n/],
+    ["deno test", deno, [...unchecked, ...named("deno", "deno-list")], /2 passed/],
+    ["bun test", bun, ["test", ...named("bun-list")], /1 pass\n/],
   ])("%s", async (_, command, args, passed) => {
     const { code, stdout, stderr } = await execute(command, args);
     expect(code, stdout + stderr).toBe(0);
-    expect(stdout).toMatch(passed);
+    expect(stdout + stderr).toMatch(passed);
   });
 });
