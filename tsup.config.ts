@@ -28,31 +28,13 @@ const withPureCalls = async (code: string): Promise<string> => {
   );
 };
 
-/** A statement of SQL: minifiers leave its text as it is. */
-const isSql =
-  /^`(select |insert (or ignore )?into|update (or ignore )?outdial|create (table|index|trigger|\$)|with \w+ as|exists \()/;
+/** A statement of SQL up to what is nested in it: minifiers leave its text as it is. */
+const sql =
+  /`(select |insert (or ignore )?into|update (or ignore )?outdial|create (table|index|trigger|\$)|with \w+ as|exists \()[^`]*`/g;
 
-/** Has each statement of SQL on one line: in SQL, no text has a line break. */
-const withSqlOnOneLine = (code: string): string => {
-  const ts: typeof import("typescript") = createRequire(import.meta.url)("typescript");
-  const file = ts.createSourceFile("chunk.js", code, ts.ScriptTarget.Latest, true);
-  const breaks: (readonly [from: number, to: number])[] = [];
-  const visit = (node: Node, isInSql: boolean): void => {
-    const isStatement = isInSql || (ts.isTemplateLiteral(node) && isSql.test(node.getText(file)));
-    if (
-      isStatement &&
-      (ts.isTemplateLiteralToken(node) || ts.isTemplateMiddleOrTemplateTail(node))
-    ) {
-      for (const { index, 0: found } of node.getText(file).matchAll(/\s*\n\s*/g)) {
-        const from = node.getStart(file) + index;
-        breaks.push([from, from + found.length]);
-      }
-    }
-    ts.forEachChild(node, (child) => visit(child, isStatement));
-  };
-  visit(file, false);
-  return breaks.reduceRight((text, [from, to]) => `${text.slice(0, from)} ${text.slice(to)}`, code);
-};
+/** Has statements of SQL on one line, which saves 300 bytes of a campaign: in SQL, no text has a line break. */
+const withSqlOnOneLine = (code: string): string =>
+  code.replace(sql, (statement) => statement.replace(/\s*\n\s*/g, " "));
 
 const bundleSuffix = "?bundle";
 

@@ -296,7 +296,7 @@ export interface CarrierClient {
    * The schema of the options of a call, with the carrier's own rules of `apiKey`, `baseUrl`, `path` and `headers`.
    */
   readonly settings: GenericSchema<unknown, Settings>;
-  /** Makes a legal header value of a key that is none, such as a PEM; absent where every key is one. */
+  /** Converts a key, such as a PEM, into a header value; absent where every key is one. */
   readonly keyOf?: (given: unknown) => unknown;
   /**
    * Called once for each POST, before it is sent.

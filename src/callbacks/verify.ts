@@ -201,10 +201,10 @@ const bodies = new WeakMap<WeakKey, Uint8Array>();
 
 /**
  * The call that a request is about, as its sender says, who may be anybody; `undefined` where the body wasn't read or names
- * none. Digits alone are none: they may be a telephone number.
+ * none. What has no letter is none: it may be a telephone number.
  */
 export const claimedCall = (request: Request): string | undefined =>
-  /\b(?:call_id|CallSid|uuid)"?\s*[:=]\s*"?(?!\d+(?:\W|$))([\w:.~-]{1,100})/.exec(
+  /\b(?:call_id|CallSid|uuid)"?\s*[:=]\s*"?(?=[\d:.~-]*[a-z])([\w:.~-]{1,100})/i.exec(
     new TextDecoder().decode(bodies.get(request)).replaceAll("%3A", ":"),
   )?.[1];
 
@@ -312,15 +312,15 @@ const printRefusal = (name: string, error: unknown, response: Response, request:
     const call = claimedCall(request);
     const text = `outdial: ${name} refused a request${call ? ` about the call ${call}` : ""}: ${fieldsOf(error).message}`;
     const key = `${name} ${response.headers.get(refusedHeader)}`;
-    const known = unprinted.get(key) ?? { count: 0, from: 0 };
+    const refusals = unprinted.get(key) ?? { count: 0, from: 0 };
     const now = Date.now();
-    known.count++;
-    unprinted.set(key, known);
+    refusals.count++;
+    unprinted.set(key, refusals);
     // A clock may be set back.
-    if (now < known.from && known.from <= now + printInterval) return;
-    console.error(known.count > 1 ? `${text} (${known.count} since the last line)` : text);
-    known.count = 0;
-    known.from = now + printInterval;
+    if (now < refusals.from && refusals.from <= now + printInterval) return;
+    console.error(refusals.count > 1 ? `${text} (${refusals.count} since the last line)` : text);
+    refusals.count = 0;
+    refusals.from = now + printInterval;
   });
 
 /**

@@ -1,8 +1,9 @@
 import { withoutThrowing } from "../lib/check.ts";
 
-/** How much of a text is read, and how much is shown. */
+/** How much of a text is read, how much is shown, and the longest word: longer ones are tokens, or there to take time. */
 const longestRead = 4_000;
 const longestShown = 300;
+const longestWord = 200;
 
 const left = "…";
 
@@ -10,7 +11,7 @@ const left = "…";
 const units = "ms|s|seconds|kB|KiB|bytes|characters";
 
 const digitRun = new RegExp(
-  `(HTTP )?(\\+?\\p{Nd}(?:[^\\p{L}\\p{Nd}]{0,5}\\p{Nd})*)( ?(?:${units})\\b)?`,
+  `(HTTP )?(\\+?\\p{Nd}(?:[^\\p{L}\\p{Nd}]{0,12}(?:\\p{L}(?!\\p{L}))?[^\\p{L}\\p{Nd}]{0,3}\\p{Nd})*)( ?(?:${units})\\b)?`,
   "giu",
 );
 
@@ -39,22 +40,40 @@ const originOf = (url: string): string => {
   return /^(https?|wss?):$/.test(protocol) && host ? `${protocol}//${host}` : left;
 };
 
-/**
- * What may be shown of a text that a service made of requests and documents: one line, without URLs beyond their hosts,
- * values of parameters, markup, long tokens, quoted sentences, and digits that may be a telephone number or a code.
- */
-export const shownText = (text: string): string =>
+/** A word without a URL beyond its host; parameters, addresses, paths, and what is percent-encoded, not at all. */
+const shownWord = (word: string): string => {
+  if (word.length > longestWord) return left;
+  const origins = word.replace(/[a-z][a-z\d+.-]*:\/\/.*?(?=["'().,;]*$)/i, originOf);
+  const rest = origins.replaceAll(/(?:https?|wss?):\/\//g, "");
+  const isHidden = /[?&#=@\\]|%[\da-f]{2}|^\W*\/|\/.*\/|\.\w+\/|^data:|[\w+/~=-]{40}/i.test(rest);
+  return isHidden ? left : origins;
+};
+
+/** A quotation of more than a word may be spoken. */
+const shownQuotation = (whole: string, before: string, inside: string, after: string): string =>
+  inside.includes(" ") ? before + left + after : whole;
+
+/** A text on one line, without markup and without what hides or joins characters: as it is searched for a key. */
+export const lineOf = (text: string): string =>
   text
     .slice(0, longestRead)
     .normalize("NFKC")
+    .slice(0, longestRead)
     .replace(/<[^<>]*>|[<>]/g, " ")
-    .replace(/[\p{C}\s]+/gu, " ")
-    .replace(/[a-z][a-z\d+.-]*:\/\/[^\s"'<>()]*/gi, originOf)
-    // Parameters, addresses, and what is percent-encoded.
-    .replace(/\S*(?:[?&#=@]|%[\da-f]{2}|\/{2}(?<!(?:https?|wss?):\/\/))\S*/gi, left)
-    .replace(/[\w+/~=-]{40,}/g, left)
-    .replace(/(["“„«])[^"“”«»]*\s[^"“”«»]*(["”“»])/g, `$1${left}$2`)
-    .replace(/(?<!\p{L})'[^']*\s[^']*'(?!\p{L})/gu, `'${left}'`)
+    .replace(/[\p{C}\p{M}\s]+/gu, " ");
+
+/**
+ * What may be shown of a line that a service made of requests and documents: no URLs beyond their hosts, values of
+ * parameters, long tokens, quoted sentences, and digits that may be a telephone number or a code. A key must be gone
+ * before: parts of it could stay.
+ */
+export const shownText = (line: string): string =>
+  line
+    .split(" ")
+    .map(shownWord)
+    .join(" ")
+    .replace(/(["“„«])([^"“”«»]*)(["”“»])/g, shownQuotation)
+    .replace(/((?<!\p{L})')([^']*)('(?!\p{L}))/gu, shownQuotation)
     .replace(digitRun, maskDigits)
     .replace(spelledDigits, "***")
     .trim()

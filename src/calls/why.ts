@@ -6,7 +6,7 @@ import type { LiveCall, LiveState } from "./call.ts";
 import { explain } from "./explanations.ts";
 import { readCall } from "./get.ts";
 import { checkId, type Live, type OptionsOrClient, runLive } from "./live.ts";
-import { shownText } from "./shown-text.ts";
+import { lineOf, shownText } from "./shown-text.ts";
 
 /** One thing that a service says went wrong in a call. */
 export interface Cause {
@@ -36,8 +36,9 @@ export interface Why {
   readonly explanation: string;
 }
 
-/** The most causes. */
+/** The most causes that are shown, and that are read. */
 const most = 20;
+const mostRead = 100;
 
 /** What the object of a call says of why it ended: the carrier's word for a failure, and why the flow could not be followed. */
 const causesOf = ({ state, raw }: LiveCall): readonly ListedCause[] => {
@@ -64,14 +65,10 @@ const listedOf = async ({ service, settings, ask }: Live, id: string) => {
   });
 };
 
-/** Errors come first, each once. */
-const ordered = (causes: readonly Cause[]): readonly Cause[] => {
-  const keyOf = ({ code, text, level }: Cause): string => `${level} ${code} ${text}`;
-  const once = new Map(causes.map((cause) => [keyOf(cause), cause]));
-  return ["error", "warning"].flatMap((level) =>
-    [...once.values()].filter((cause) => cause.level === level),
-  );
-};
+/** Each once. */
+const distinct = (causes: readonly Cause[]): readonly Cause[] => [
+  ...new Map(causes.map((cause) => [`${cause.level} ${cause.code} ${cause.text}`, cause])).values(),
+];
 
 const whyOf = async (live: Live, id: string): Promise<Why> => {
   const call = await readCall(live, id);
@@ -81,25 +78,31 @@ const whyOf = async (live: Live, id: string): Promise<Why> => {
   const numbers = [from_number, to_number].filter((number) => /^\+\d{7,}$/.test(number));
   const redacted = (text: string): string | undefined =>
     redactor(secrets, numbers, pieces).redact(text) || undefined;
-  const shown = (text: string | undefined) => text && redacted(shownText(text));
+  const shown = (text: string | undefined): string | undefined => {
+    const line = text && redacted(lineOf(text));
+    return line && redacted(shownText(line));
+  };
   /** A constant, which no telephone number, key or text is. */
   const constant = (text: string | undefined) =>
     text && /^(?!.*\d{6})[\w-]{1,40}$/.test(text) ? redacted(text) : undefined;
   const areas = new Map<Cause, ListedCause["area"]>();
-  const all = [...causesOf(call), ...listed.causes].slice(0, 1_000).map((cause) => {
+  const said = [...causesOf(call), ...listed.causes].toSorted(
+    (one, other) => Number(one.isWarning) - Number(other.isWarning),
+  );
+  const all = said.slice(0, mostRead).map((cause) => {
     const { link, text, isWarning, area } = cause;
-    const [code, said] = [constant(cause.code), shown(text)];
+    const [code, explained] = [constant(cause.code), shown(text)];
     const one: Cause = {
       ...(code && { code, ...(link && { link }) }),
-      ...(said && { text: said }),
+      ...(explained && { text: explained }),
       level: isWarning ? "warning" : "error",
     };
     areas.set(one, area);
     return one;
   });
-  const each = ordered(all.filter(({ code, text }) => code || text));
+  const each = distinct(all.filter(({ code, text }) => code || text));
   const causes = each.slice(0, most);
-  const complete = listed.isWhole && causes.length === each.length;
+  const complete = listed.isWhole && said.length <= mostRead && causes.length === each.length;
   const own = constant(reason);
   const known = { state, ...(own && { reason: own }), causes, complete };
   const [first] = causes;

@@ -249,17 +249,17 @@ export class DueContacts {
       `select max(contact) as last, exists (select 1 from ${touched}) as changed from outdial_contact`,
     );
     const lastContact = Number(last ?? 0);
-    const known = this.#lastContact;
-    const isAll = otherWrites !== this.#otherWrites || lastContact > known + mostNew;
+    const before = this.#lastContact;
+    const isAll = otherWrites !== this.#otherWrites || lastContact > before + mostNew;
     this.#otherWrites = otherWrites;
     this.#lastContact = lastContact;
     const names: Row[] = [];
     if (isAll) {
       for (const zone of this.#zones.values()) zone.forget();
       names.push(...sql.all("select timezone from outdial_zone"));
-    } else if (lastContact > known) {
+    } else if (lastContact > before) {
       names.push(
-        ...sql.all("select distinct timezone from outdial_contact where contact > ?", known),
+        ...sql.all("select distinct timezone from outdial_contact where contact > ?", before),
       );
     }
     if (changed === 1) {
@@ -270,9 +270,9 @@ export class DueContacts {
   }
 
   #forget(name: string): void {
-    const known = this.#zones.get(name);
-    known?.forget();
-    if (known) return;
+    const zone = this.#zones.get(name);
+    zone?.forget();
+    if (zone) return;
     this.#zones.set(name, new Zone(name));
     this.#present = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   }

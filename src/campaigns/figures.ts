@@ -165,8 +165,8 @@ const sumBy = <T>(
 ) => {
   const sums = new Map<number | string, T>();
   for (const each of all) {
-    const known = sums.get(key(each));
-    sums.set(key(each), known === undefined ? each : add(known, each));
+    const sum = sums.get(key(each));
+    sums.set(key(each), sum === undefined ? each : add(sum, each));
   }
   return [...sums.values()];
 };

@@ -122,10 +122,10 @@ export class FileSql implements Sql {
       this.#isReadBusy = false;
       return rows;
     } catch (error) {
-      const known = translated(error);
-      this.#isReadBusy = isBusyError(known);
+      const failure = translated(error);
+      this.#isReadBusy = isBusyError(failure);
       if (this.#isReadBusy && this.#waitNow > 0) this.#waited = performance.now();
-      throw known;
+      throw failure;
     }
   }
 
@@ -296,8 +296,8 @@ export class FileSql implements Sql {
       other = Reflect.construct(this.#database.constructor, [path, options]);
       return isDatabase(other) ? other.prepare(query).all() : [];
     } catch (error) {
-      const known = translated(error);
-      if (isBusyError(known)) throw known;
+      const failure = translated(error);
+      if (isBusyError(failure)) throw failure;
       return [];
     } finally {
       if (isDatabase(other)) other.close();

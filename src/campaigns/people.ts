@@ -1,3 +1,4 @@
+import { fnv1a, utf8 } from "../lib/encoding.ts";
 import type { Sql } from "./sqlite.ts";
 
 /**
@@ -56,8 +57,7 @@ export class SeenIds {
   /** @returns whether the id may have been there before */
   add(id: string): boolean {
     if (this.#count * 2 > this.#hashes.length) this.#grow();
-    let hash = 0x811c9dc5;
-    for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+    const hash = fnv1a(utf8(id));
     return this.#insert((hash ^ (hash >>> 15)) >>> 0 || 1);
   }
 

@@ -1,18 +1,14 @@
 import { signUrlAt } from "../callbacks/signed-url.ts";
 import type { CallAtUrls } from "../calls/params.ts";
-import { utf8 } from "../lib/encoding.ts";
+import { fnv1a, utf8 } from "../lib/encoding.ts";
 import type { DueContact } from "./due-contacts.ts";
 import type { CampaignSettings } from "./options.ts";
-
-/** FNV-1a over a text that begins with a word of its own, so that it differs from that of the shards. */
-const hashOf = (text: string): number =>
-  utf8(`from:${text}`).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5) >>> 0;
 
 /** Who calls a telephone: one of the numbers, always the same while the numbers are. */
 export const senderOf = (to_number: string, from_number: string | readonly string[]): string => {
   if (typeof from_number === "string") return from_number;
-  // The low bits of the hash follow the last digit alone.
-  const hash = hashOf(to_number);
+  // It begins with a word of its own, so that it differs from that of the shards; its low bits follow the last digit alone.
+  const hash = fnv1a(utf8(`from:${to_number}`));
   return from_number[((hash ^ (hash >>> 16)) >>> 0) % from_number.length] ?? "";
 };
 

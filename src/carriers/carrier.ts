@@ -60,6 +60,8 @@ export interface ProjectService {
   /** What verifies the carrier's requests: the field of the service, and a setting of its own where it is not the key. */
   readonly verifiedBy: "authToken" | "signatureSecret" | "publicKey";
   readonly verifierIs?: string;
+  /** Whether the token of a media socket's URL comes with the first message of the stream. */
+  readonly verifiesStart?: true;
   /** Whether the carrier finds a machine while the flow runs, so that the application redirects the call. */
   readonly redirects?: true;
   /** Whether `call.machine_detected` also comes of a person. */

@@ -51,6 +51,13 @@ export const joined = (
 /** The bytes of a text, in UTF-8. */
 export const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 
+/** A hash of the bytes of a text, or of other whole numbers, in 32 bits: FNV-1a. */
+export const fnv1a = (units: Iterable<number>): number => {
+  let hash = 0x811c9dc5;
+  for (const unit of units) hash = Math.imul(hash ^ unit, 0x01000193);
+  return hash >>> 0;
+};
+
 /** The bytes of samples, least significant first, as on every supported platform. */
 export const bytesOf = (samples: Int16Array): Uint8Array<ArrayBuffer> =>
   new Uint8Array(new Int16Array(samples).buffer);

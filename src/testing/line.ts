@@ -135,19 +135,26 @@ class SocketEnd implements MediaSocket, StreamSocket {
   binaryType = "arraybuffer";
   readonly simulation: MediaClock;
   readonly #delay: () => number;
-  readonly #latency: number;
+  readonly #pingDelay: () => number;
   #onPong: (() => void) | undefined;
   readonly #listeners = new Map<string, Set<Listener>>();
   #peer: SocketEnd | undefined;
   /** When the latest message arrives at the peer: none overtakes it. */
   #arrival = 0;
+  /** The same of the latest ping, or its answer. */
+  #pingArrival = 0;
 
   /** @param isOpen - the application gets a socket that it has accepted */
-  constructor(simulation: MediaClock, delay: () => number, latency: number, isOpen: boolean) {
+  constructor(
+    simulation: MediaClock,
+    delay: () => number,
+    pingDelay: () => number,
+    isOpen: boolean,
+  ) {
     this.readyState = isOpen ? 1 : 0;
     this.simulation = simulation;
     this.#delay = delay;
-    this.#latency = latency;
+    this.#pingDelay = pingDelay;
   }
 
   /** Opens both ends; only the one that asked for the connection is notified. */
@@ -176,9 +183,9 @@ class SocketEnd implements MediaSocket, StreamSocket {
     });
   }
 
-  /** Without jitter: the delay of the messages stays what the seed makes it. */
+  /** It is between the messages, both ways, with a delay of its own: theirs stay what the seed makes them. */
   ping(): void {
-    this.simulation.after(2 * this.#latency, () => this.#onPong?.());
+    this.#passPing((peer) => peer.#passPing((self) => self.#onPong?.()));
   }
 
   once(_: "pong", listener: () => void): void {
@@ -197,6 +204,14 @@ class SocketEnd implements MediaSocket, StreamSocket {
     const now = this.simulation.now();
     this.#arrival = Math.max(this.#arrival, now + this.#delay());
     this.simulation.after(this.#arrival - now, () => {
+      if (this.#peer) work(this.#peer);
+    });
+  }
+
+  #passPing(work: (peer: SocketEnd) => void): void {
+    const now = this.simulation.now();
+    this.#pingArrival = Math.max(this.#pingArrival, this.#arrival, now + this.#pingDelay());
+    this.simulation.after(this.#pingArrival - now, () => {
       if (this.#peer) work(this.#peer);
     });
   }
@@ -223,10 +238,10 @@ export const lineSockets =
     connect: Application,
   ) =>
   (url: string): StreamSocket => {
-    const random = randomOf(seed + 1);
-    const delay = () => latency + jitter * random();
-    const service = new SocketEnd(simulation, delay, latency, false);
-    const application = new SocketEnd(simulation, delay, latency, true);
+    const delayOf = (random: () => number) => () => latency + jitter * random();
+    const delays = [delayOf(randomOf(seed + 1)), delayOf(randomOf(seed + 2))] as const;
+    const service = new SocketEnd(simulation, ...delays, false);
+    const application = new SocketEnd(simulation, ...delays, true);
     // No time passes: the emulator waits for the socket.
     queueMicrotask(async () => {
       await connect(application, url);

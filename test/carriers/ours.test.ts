@@ -239,6 +239,18 @@ test.each(carriers)(
   },
 );
 
+// Where an application answers XML: beside a branch the call is redirected to its flow_url.
+test.each(carriers.filter(({ signsStart }) => signsStart))(
+  "$name: a flow_url beside a branch gets what came of the dial",
+  async (carrier) => {
+    const flow_url = "https://app.test/own";
+    const decide = () => dial("+12025550101", { flow_url, on_failure: hangup() });
+    const { call } = await place(carrier, answering, decide);
+    const requested = call.history.flatMap((entry) => (entry.type === "flow" ? [entry.url] : []));
+    expect(requested.at(-1)).toMatch(/^https:\/\/app\.test\/own\?DialCallStatus=busy&DialCallSid=/);
+  },
+);
+
 test.each(carriers.filter(({ records }) => records))(
   "$name: the recording of a call is in its last event",
   async (carrier) => {

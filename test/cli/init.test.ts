@@ -47,6 +47,19 @@ describe("outdial init", () => {
     expect([name, dependencies.outdial]).toEqual(["my-calls", "1.2.3"]);
   });
 
+  it("writes the same files for --template agent, whose settings and packages are those of an agent", async () => {
+    const dir = newFolder();
+    const args = ["init", dir, "--on", "node", "--template", "agent", "--package", "1.2.3"];
+    const { code, stdout } = await invoke([...args, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ on: "node", template: "agent", files });
+    expect(read(dir, ".env.example")).toMatch(/^OPENAI_API_KEY=$/m);
+    const { dependencies, devDependencies } = JSON.parse(read(dir, "package.json"));
+    expect(Object.keys({ ...dependencies, ...devDependencies })).toEqual(
+      expect.arrayContaining(["ws", "@types/ws", "outdial"]),
+    );
+  });
+
   it.each([
     ["twilio", "OUTDIAL_API_KEY"],
     ["telnyx", "OUTDIAL_SIGNATURE_SECRET"],
@@ -71,6 +84,15 @@ describe("outdial init", () => {
   );
 
   it.each([
+    [
+      ["--on", "worker", "--template", "agent"],
+      "--template agent needs --on deno, bun, node: one process that keeps the media sockets of its calls",
+    ],
+    [
+      ["--on", "node", "--template", "agents"],
+      "--template must be one of reminder, agent (did you mean agent?)",
+    ],
+    [["--template", "agent"], "--on is missing: deno, bun, node"],
     [["--on", "nod"], "--on must be one of worker, deno, bun, node, lambda (did you mean node?)"],
     [
       ["--on", "node", "--service", "twillio"],

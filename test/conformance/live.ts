@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { end, get, type LiveOptions, recording, redirect } from "outdial/calls";
+import { end, get, type LiveOptions, recording, redirect, why } from "outdial/calls";
 import { createEmulator } from "outdial/emulator";
 import { twilio, twilioCalls } from "outdial/twilio";
 import { type Answer, answering } from "../stub-server/answer.ts";
@@ -14,6 +14,7 @@ const echo = `sent ${apiKey} from ${from_number} to ${encodeURIComponent(to_numb
 type Ask = (options: LiveOptions) => Promise<unknown>;
 const asks: Readonly<Record<string, Ask>> = {
   get: (given) => get("cs_1", given),
+  why: (given) => why("cs_1", given),
   end: (given) => end("cs_1", given),
   recording: (given) =>
     recording(`${given.baseUrl}/recordings/cs_1.wav?signature=SECRETsig`, given),
@@ -42,6 +43,21 @@ const leading = (peer: string, status: number, to: string): Answer => ({
 });
 
 export const cases: readonly Case[] = [
+  {
+    name: "live: what why shows of a service's text has neither key, numbers, query nor markup",
+    run: async ({ peer }) => {
+      const text = `step 1: flow_url answered HTTP 500 ${echo} at https://app.test/flow?signature=SECRETsig <b>`;
+      const json = { ...call, state: "completed", reason: "flow_error", flow_error: text };
+      const { baseUrl } = answering(peer, { json });
+      const found = await why("cs_1", { ...options, baseUrl });
+      assertClean(JSON.stringify(found));
+      assert.equal(
+        found.causes[0]?.text,
+        "step 1: flow_url answered HTTP 500 sent *** from *** to *** at https://app.test",
+      );
+      assert.notMatch(found.explanation, /[<>]|app\.test\//);
+    },
+  },
   {
     name: "live: the key is in one header, and in no URL and no body",
     run: async ({ peer }) => {

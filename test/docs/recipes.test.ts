@@ -47,6 +47,7 @@ const recipes = {
   "A spoken code without a server": "completed",
   "Say why a call failed": "true false\nfalse true",
   "Hang up, and listen, from an admin page": "2 audio/wav",
+  "An agent that books, leaves a message and transfers": "{ time: 'Monday' } transferred dialed",
 } as const;
 
 /** The pages with programs that name the service in one line. */
@@ -95,7 +96,7 @@ const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
 
 describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
   test.each(cases)("$title, with the service $name", async ({ title, printed, name, service }) => {
-    const file = join(folder, `${title.replaceAll(" ", "-")}-${name}.ts`);
+    const file = join(folder, `${title.replaceAll(/\W+/g, "-")}-${name}.ts`);
     const given = timed.includes(title)
       ? service.replace(', machineDetection: "message"', "")
       : service;
@@ -103,6 +104,19 @@ describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
     const { code: exit, stdout, stderr } = await execute(bin("node"), [file]);
     expect({ exit, stderr, stdout }).toEqual({ exit: 0, stderr: "", stdout: `${printed}\n` });
   });
+
+  test.each(Object.entries(services))(
+    "Test a flow on each push, with the service %s",
+    async (name, service) => {
+      const file = join(folder, `reminder-${name}.test.ts`);
+      const block = blockOf("Test a flow on each push", "ts file: reminder.test.ts");
+      writeFileSync(file, withService(block, service));
+      const command = ["--test", "--test-reporter=tap", file];
+      const { code: exit, stdout } = await execute(bin("node"), command);
+      expect(exit, stdout).toBe(0);
+      expect(stdout).toMatch(/^# pass 1$/m);
+    },
+  );
 });
 
 /** A text with the changes of a diff, whose hunks are apart by `…`. */
@@ -177,7 +191,11 @@ test.each(both)("On Deno and on Bun: on $runtime, with the service $name", async
   const { port } = api.address() as AddressInfo;
   const [command, ...args] = line;
   const application = await started(command, [...args, file], {
-    ...{ API_KEY: emulator.apiKey, BASE_URL: `http://127.0.0.1:${port}`, PORT: "0" },
+    ...{
+      OUTDIAL_API_KEY: emulator.apiKey,
+      OUTDIAL_BASE_URL: `http://127.0.0.1:${port}`,
+      PORT: "0",
+    },
     ...{ APP_URL: "https://app.test", SIGNING_SECRET: randomUUID(), CALL_TOKEN: "token" },
   });
   const place = (token: string) =>
@@ -219,7 +237,7 @@ test("the table of ten jobs has the lines of each recipe", () => {
       const title = headings.find((heading) => anchorOf(heading) === anchor) ?? "";
       const [changes] = blocksOf(title, "diff");
       if (changes) return changes.split("\n").filter((line) => line.startsWith("+")).length;
-      const blocks = blocksOf(title, "ts(?: file: app.ts)?").map(linesOf);
+      const blocks = blocksOf(title, "ts(?: file: (?:app|reminder\\.test)\\.ts)?").map(linesOf);
       return blocks.reduce((sum, each) => sum + each, 0);
     });
     expect(
@@ -227,7 +245,43 @@ test("the table of ten jobs has the lines of each recipe", () => {
       row,
     ).toBe(Number(lines));
   }
-  const scripts = [...table.matchAll(/\.\.\/(examples\/[\w/]+\.ts)\) has (\d+)/g)];
-  expect(scripts).toHaveLength(2);
-  for (const [, file = "", lines] of scripts) expect(linesOf(read(file)), file).toBe(Number(lines));
+  expect(table).toContain(`has ${linesOf(read("examples/list/alert.ts"))} lines then`);
+  expect(table).toContain(`has ${linesOf(read("examples/list/survey.ts"))}.`);
+});
+
+const scripts = {
+  alert: {
+    shown: blockOf("Alert one after another", "ts file: alert.ts"),
+    callees: "press=4:100%",
+    args: ["--concurrency=1"],
+    prints: { completed: 1, canceled: 2, answers: { ack: { 4: 1 } } },
+  },
+  survey: {
+    shown: /^## The flow in the command\n.*?^`{3}ts\n(.*?)^`{3}/ms.exec(
+      read("docs/at-scale.md"),
+    )?.[1],
+    callees: "press=4/5:100%",
+    args: [],
+    prints: { completed: 3, answers: { visit: { 4: 3 }, price: { 5: 3 } } },
+  },
+} as const;
+
+const listed = Object.entries(scripts).flatMap(([script, each]) =>
+  Object.keys(services).map((name) => ({ script, name, ...each })),
+);
+
+test.each(listed)("the $script of the command is its example, and runs as $name", async (each) => {
+  const example = `examples/list/${each.script}.ts`;
+  expect(each.shown).toBe(read(example));
+  const file = join(folder, `${each.script}.ts`);
+  writeFileSync(file, ofSources(read(example)));
+  const list = join(folder, "oncall.csv");
+  writeFileSync(list, "phone\n+12025550100\n+12025550120\n+12025550121\n");
+  const { code, stdout, stderr } = await execute(bin("node"), [
+    ...[path("dist/cli/main.js"), "dial", list, "--script", file, "--from", "+12025550199"],
+    ...["--window", "always", "--emulate", "--callees", each.callees, "--json", ...each.args],
+    ...(each.name === "own" ? [] : ["--service", each.name]),
+  ]);
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject(each.prints);
 });

@@ -1,7 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
+import { signUrl } from "../../src/callbacks/index.ts";
 import { execute, path, tsc } from "../examples/execute.ts";
 import { install, packed } from "./project.ts";
 
@@ -31,6 +42,7 @@ beforeAll(async () => {
   // What else the projects install.
   for (const name of [
     ...["node_modules/@hono/node-server", "node_modules/@types/node", "node_modules/undici-types"],
+    ...["node_modules/ws", "node_modules/@types/ws"],
     "test/node_modules/@cloudflare/workers-types",
   ]) {
     const installed = join(project, name.replace("test/", ""));
@@ -196,6 +208,99 @@ describe("the test of the new project passes", () => {
       expect(await testOnDeno(await make("deno"), "--no-check")).toContain("7 passed");
     });
   });
+});
+
+describe("outdial init --template agent", () => {
+  const runs = {
+    node: [bin("node"), "--test", "--test-reporter=tap"],
+    bun: [bin("bun"), "test"],
+    deno: [bin("deno"), "test", "--no-prompt", "--no-check"],
+  } as const;
+  const services = ["own", "twilio", "telnyx", "vonage"];
+
+  const makeAgent = async (on: string, service: string, name: string): Promise<string> => {
+    const given = service === "own" ? [] : ["--service", service];
+    const made = await init(name, "--on", on, "--template", "agent", ...given);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const folder = join(project, name);
+    if (on === "deno") symlinkSync(join(project, "node_modules"), join(folder, "node_modules"));
+    return folder;
+  };
+
+  const testIn = (on: keyof typeof runs, cwd: string) => {
+    const [command, ...args] = runs[on];
+    const env = { NPM_CONFIG_REGISTRY: "http://127.0.0.1:9", DENO_DIR: join(temporary, "none") };
+    return execute(command, args, env, { cwd });
+  };
+
+  test.each(services)(
+    "with the service %s its test passes on Node, and its types hold",
+    async (service) => {
+      const folder = await makeAgent("node", service, `agent-node-${service}`);
+      const { code, stdout } = await testIn("node", folder);
+      expect(code, stdout).toBe(0);
+      expect(stdout).toMatch(/^# pass 4$/m);
+      expect(await tsc([], folder)).toMatchObject({ code: 0, stdout: "" });
+    },
+  );
+
+  test.each(["bun", "deno"] as const)("its test passes on %s", async (on) => {
+    const { code, stdout, stderr } = await testIn(on, await makeAgent(on, "own", `agent-${on}`));
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout + stderr).toMatch(/\b4 pass/);
+  });
+
+  test.each([
+    [
+      "it talks over the caller",
+      "{ ...accepted, onEnd }",
+      "{ ...accepted, onEnd, interruptAfter: 10_000 }",
+    ],
+    ["Monday at nine", 'textIn(args, "time")', 'textIn(args, "hour")'],
+    ["connected to the desk", "transfers.set(call_id, action)", "transfers.has(call_id)"],
+  ])("its test fails where the application is broken: %s", async (why, right, wrong) => {
+    const folder = await makeAgent("node", "own", `agent-broken-${why.length}`);
+    const app = readFileSync(join(folder, "app.ts"), "utf8");
+    expect(app).toContain(right);
+    writeFileSync(join(folder, "app.ts"), app.replace(right, wrong));
+    const { code, stdout } = await testIn("node", folder);
+    expect(code).toBe(1);
+    expect(stdout).toContain(why);
+    expect(stdout).toMatch(/^# fail 1$/m);
+  });
+
+  test.each(["node", "bun", "deno"] as const)(
+    "its server on %s takes a media socket whose URL is signed, and no other one",
+    async (on) => {
+      const folder = await makeAgent(on, "own", `agent-server-${on}`);
+      const secret = "a secret of a test of init";
+      const settings = {
+        ...{ PORT: "0", PUBLIC_URL: "http://127.0.0.1:9", SIGNING_SECRET: secret },
+        ...{ OUTDIAL_BASE_URL: "http://127.0.0.1:9", OUTDIAL_API_KEY: "ak_1", CALL_TOKEN: "token" },
+        ...{ FROM_NUMBER: "+12025550199", DESK_NUMBER: "+12025550100", OPENAI_API_KEY: "sk-1" },
+        ...{ NO_COLOR: "1", DENO_DIR: join(temporary, "none") },
+      };
+      const args = on === "deno" ? ["run", "--no-check", "--allow-env", "--allow-net"] : [];
+      const server = spawn(bin(on), [...args, "app.ts"], { cwd: folder, env: settings });
+      onTestFinished(() => void server.kill());
+      const url = await new Promise<string>((resolve) => {
+        const printed = (text: unknown) => {
+          const [, port] = /127\.0\.0\.1:(\d+)/.exec(String(text)) ?? [];
+          if (port) resolve(`ws://127.0.0.1:${port}/media`);
+        };
+        for (const stream of [server.stdout, server.stderr]) stream.on("data", printed);
+      });
+      const answered = async (given: string) => {
+        const socket = new WebSocket(given);
+        const opened = once(socket, "open").then(() => "open");
+        const answer = await opened.catch((error: Error) => error.message);
+        socket.terminate();
+        return answer;
+      };
+      expect(await answered(await signUrl(url, { secret }))).toBe("open");
+      expect(await answered(url)).toContain("401");
+    },
+  );
 });
 
 test.each(["node", "worker"])(

@@ -163,8 +163,8 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
 
   /** Decodes an event of the backend model. */
   const decodeBackend = (id: string, event: Fields): readonly AgentEvent[] => {
-    const known = delegations.get(id);
-    const delegation = known?.hasEnded ? undefined : known;
+    const found = delegations.get(id);
+    const delegation = found?.hasEnded ? undefined : found;
     const go = (): readonly AgentEvent[] => {
       const messages = continuation();
       return messages.length ? [{ type: "send", messages }] : [];
@@ -183,7 +183,7 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
         "response.output_item.done": () => {
           const item = partOf(event, "item");
           const call = textOf(item, "call_id");
-          if (known?.hasEnded && callers.get(call) === known) return []; // It repeats itself.
+          if (found?.hasEnded && callers.get(call) === found) return []; // It repeats itself.
           const caller = delegation ?? begin(id);
           const tools = toolCallIn(item, caller.response);
           if (tools.length === 0 || !caller.calls.add(call)) return [];
@@ -193,9 +193,9 @@ const createCodec = (options: GptLiveOptions, { sampleRate }: LineFormat): Codec
         "response.completed": end,
         "response.incomplete": end,
         "response.failed": () => {
-          if (known) {
-            known.hasEnded = true;
-            known.calls.drop();
+          if (found) {
+            found.hasEnded = true;
+            found.calls.drop();
           }
           return [...errorOf(partOf(event, "response")), ...go()];
         },

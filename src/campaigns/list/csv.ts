@@ -42,10 +42,10 @@ const otherFiles: readonly (readonly [
 
 /** @throws {ListException} when the bytes are not those of a text in UTF-8 */
 const checkKind = (bytes: Uint8Array, { encoding, optionText }: CsvOptions): void => {
-  const known = otherFiles.find(([start]) => start.every((byte, index) => bytes[index] === byte));
-  const [, kind, readable] = known ?? [];
+  const format = otherFiles.find(([start]) => start.every((byte, index) => bytes[index] === byte));
+  const [, kind, readable] = format ?? [];
   // What is read as UTF-16 has zeros, and begins with its mark.
-  if (encoding !== undefined && (!known || readable)) return;
+  if (encoding !== undefined && (!format || readable)) return;
   const what = kind ?? (bytes.includes(0) ? "UTF-16, or no text" : undefined);
   const other = readable ? `, or pass ${optionText("encoding", readable)}` : "";
   if (what) throw new ListException(`the list is ${what}: save it as CSV in UTF-8${other}`);

@@ -1,7 +1,7 @@
 import { type CallbackOptions, callbackHandler, type Received } from "../../callbacks/handler.ts";
 import type { Context } from "../../callbacks/signed-url.ts";
 import { fail } from "../../lib/check.ts";
-import { utf8 } from "../../lib/encoding.ts";
+import { fnv1a, utf8 } from "../../lib/encoding.ts";
 import type { CallInput, CallOutcome } from "../answers.ts";
 import { type CheckOptions, checkUrls, type UrlCheck } from "../check.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
@@ -38,13 +38,8 @@ import {
  * console.log(shardOf("+12025550100", 4)); // 3
  * ```
  */
-export const shardOf = (to_number: string, shards: number): number => {
-  const hash = utf8(telephoneOf(to_number)).reduce(
-    (hash, byte) => Math.imul(hash ^ byte, 0x01000193),
-    0x811c9dc5,
-  );
-  return (hash >>> 0) % shards;
-};
+export const shardOf = (to_number: string, shards: number): number =>
+  fnv1a(utf8(telephoneOf(to_number))) % shards;
 
 /** How many contacts one request to a shard contains. */
 const most = 1_000;

@@ -31,6 +31,7 @@ export const telnyxCarrier: Carrier = {
     accountField: "applicationId",
     accountIs: "The id of your TeXML application.",
     keyIs: "An API key of your account.",
+    verifiesStart: true,
     verifiedBy: "publicKey",
     verifierIs: "The public key of your account, which verifies Telnyx's requests.",
     reportsPersons: true,

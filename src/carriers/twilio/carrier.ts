@@ -31,6 +31,7 @@ export const twilioCarrier: Carrier = {
     accountField: "accountSid",
     accountIs: "The SID of your account.",
     keyIs: "Its auth token, which also verifies Twilio's requests.",
+    verifiesStart: true,
     verifiedBy: "authToken",
   },
   load: async (account) => {

@@ -75,15 +75,15 @@ export const verifySignature = async (
   const signature = headers.get("x-twilio-signature");
   if (!signature) return missing;
   if (!signatureShape.test(signature)) return wrong;
-  const known = new URL(publicUrl);
-  known.search = new URL(url).search;
-  const hash = known.searchParams.get("bodySHA256");
+  const signed = new URL(publicUrl);
+  signed.search = new URL(url).search;
+  const hash = signed.searchParams.get("bodySHA256");
   if (hash !== null && hash !== (await sha256(body))) return wrong;
   const form = new TextDecoder().decode(body);
   // Each field costs, before anything is known of the sender.
   if (form.split("&").length > maxFields) return wrong;
   const fields = signedFields(form);
-  for (const spelling of new Set(spellings(known))) {
+  for (const spelling of new Set(spellings(signed))) {
     const text = utf8(signedText(spelling, fields));
     if (await isMacOf(tokens, decoded(signature), text, keys)) return;
   }

@@ -22,13 +22,13 @@ export type TokenMaker = (pem: string) => Promise<string>;
 
 /** Makes tokens. The last key is kept, as importing it costs as much as signing. */
 export const tokenMaker = (application_id: string): TokenMaker => {
-  let known: { readonly pem: string; readonly key: CryptoKey } | undefined;
+  let imported: { readonly pem: string; readonly key: CryptoKey } | undefined;
   return async (pem) => {
-    if (known?.pem !== pem) known = { pem, key: await importPem(pem) };
+    if (imported?.pem !== pem) imported = { pem, key: await importPem(pem) };
     const iat = Math.floor(Date.now() / 1000);
     const claims = { application_id, iat, exp: iat + validity, jti: crypto.randomUUID() };
     const signed = `${part({ alg: "RS256", typ: "JWT" })}.${part(claims)}`;
-    const signature = await crypto.subtle.sign(rs256, known.key, utf8(signed));
+    const signature = await crypto.subtle.sign(rs256, imported.key, utf8(signed));
     return `${signed}.${base64url(new Uint8Array(signature))}`;
   };
 };

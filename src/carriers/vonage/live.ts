@@ -29,11 +29,11 @@ const read: CarrierLive["read"] = (raw) => {
   const answered_by = answeredBy.get(status);
   if (answered_by) return { ...call, state: "answered", answered_by };
   if (isUnanswered(raw)) return { ...call, state: "failed" };
-  const known = statuses.get(status);
+  const meaning = statuses.get(status);
   return {
     ...call,
-    state: stateAfter.get(known?.type),
-    ...(known?.reason && { reason: known.reason }),
+    state: stateAfter.get(meaning?.type),
+    ...(meaning?.reason && { reason: meaning.reason }),
     ...(status === "completed" && /^\d+$/.test(String(duration)) && { duration: Number(duration) }),
   };
 };

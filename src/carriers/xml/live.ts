@@ -17,14 +17,14 @@ export const readResource: CarrierLive["read"] = (raw) => {
   const { sid, from, to, status, duration, price, price_unit } = raw;
   if (!isText(sid) || !sid) return;
   // A queued call has not begun: no notification says so.
-  const known = statuses.get(status === "queued" ? "initiated" : status);
+  const meaning = statuses.get(status === "queued" ? "initiated" : status);
   const answered_by = whoAnswered(raw.answered_by);
   return {
     id: sid,
     from_number: textOf(from),
     to_number: textOf(to),
-    state: stateAfter.get(known?.type),
-    ...(known?.reason && { reason: known.reason }),
+    state: stateAfter.get(meaning?.type),
+    ...(meaning?.reason && { reason: meaning.reason }),
     ...(status === "completed" && /^\d+$/.test(String(duration)) && { duration: Number(duration) }),
     ...(answered_by && { answered_by }),
     // A unit without a price is no cost: the call is not billed yet.

@@ -12,11 +12,15 @@ import { type Plan, planOf, write } from "../init/files.ts";
 import {
   filesOf,
   isTarget,
+  isTemplate,
   lines,
   quoted,
   stepsOf,
   type TargetName,
+  type TemplateName,
   targets,
+  targetsOf,
+  templates,
 } from "../init/project.ts";
 import { installedFrom, type Source, sourceOf, specOf } from "../init/source.ts";
 import { jsonLine, type Paint } from "../terminal.ts";
@@ -27,6 +31,12 @@ const flags = {
     value: "runtime",
     choices: Object.keys(targets),
     help: `${Object.keys(targets).join(", ")}; asked for on a terminal`,
+  },
+  template: {
+    type: "string",
+    value: "kind",
+    choices: Object.keys(templates),
+    help: "reminder, or agent: a voice agent; default: reminder",
   },
   service: {
     type: "string",
@@ -47,6 +57,7 @@ const flags = {
 interface Wanted {
   readonly folder: string;
   readonly target: TargetName;
+  readonly template: TemplateName;
 }
 
 /** @throws {UsageError} if it is empty, as an unset variable of a script is, or no name that can be printed */
@@ -59,18 +70,27 @@ const checked = (folder: string): string => {
 /** @throws {UsageError} if something is not given and nobody can be asked */
 const wantedOf = async (
   [given]: readonly string[],
-  { on, json }: Values<typeof flags>,
+  { on, template: named = "reminder", json }: Values<typeof flags>,
   { terminal, signal }: Host,
 ): Promise<Wanted> => {
   const folder = given === undefined ? undefined : checked(given);
-  if (on && isTarget(on)) return { folder: folder ?? ".", target: on };
+  const template = isTemplate(named) ? named : "reminder";
+  const possible = targetsOf(template);
+  if (on && isTarget(on)) {
+    if (!possible.includes(on)) {
+      const rule = `--template ${template} needs --on ${possible.join(", ")}`;
+      throw new UsageError(`${rule}: one process that keeps the media sockets of its calls`);
+    }
+    return { folder: folder ?? ".", target: on, template };
+  }
   if (json || !terminal.isInteractive) {
-    throw new UsageError(`--on is missing: ${Object.keys(targets).join(", ")}`);
+    throw new UsageError(`--on is missing: ${possible.join(", ")}`);
   }
   const { askFolder, askTarget } = await import("../init/questions.ts");
   return {
     folder: folder ?? checked(await askFolder(signal)),
-    target: await askTarget(signal),
+    target: await askTarget(possible, signal),
+    template,
   };
 };
 
@@ -120,13 +140,13 @@ const fateOf = (name: string, { overwritten, extended, kept }: Plan): string => 
 
 /** The files, and what to type next. */
 const summary = (
-  { folder, target }: Wanted,
+  { folder, target, template }: Wanted,
   source: Source,
   names: readonly string[],
   plan: Plan,
   paint: Paint,
 ): string => {
-  const steps = lines(stepsOf(target, source), (comment) => paint("dim", comment));
+  const steps = lines(stepsOf(target, template, source), (comment) => paint("dim", comment));
   const all = folder === "." ? steps : [`cd ${quoted(folder)}`, ...steps];
   return [
     ...names.map((name) => `${fateOf(name, plan)}  ${name}`),
@@ -144,6 +164,8 @@ export const command: Command = defineCommand({
     `Six files: an application that places calls, asks the callee to press 1 or 2, and receives their
 notifications; its test on the emulator, and a README. They contain no key. The folder is the
 current one by default.`,
+    `--template agent: a voice agent with a tool, a voicemail message and a transfer, on Node, Deno or
+Bun. Its test is simulated calls, which fail when it talks over the caller.`,
     `A file that exists is overwritten only with --force, or if you say so on a terminal. A README that
 exists stays without --force, and lines are added to a .gitignore.`,
   ],
@@ -156,16 +178,16 @@ exists stays without --force, and lines are added to a .gitignore.`,
   run: async ({ flags: given, args, ...host }) => {
     const source = sourceFor(given.package);
     const wanted = await wantedOf(args, given, host);
-    const { folder, target } = wanted;
+    const { folder, target, template } = wanted;
     const { service } = given;
     const project = service === undefined ? undefined : carrierNamed(service)?.project;
-    const files = filesOf(target, folder, source, project);
+    const files = filesOf({ target, template, service: project }, folder, source);
     const names = Object.keys(files);
     const plan = await planOf(folder, files, given.force ?? false);
     await checkExisting(plan, given, host);
     await write(folder, plan);
     const { overwritten, extended, kept } = plan;
-    const chosen = service && { service };
+    const chosen = { ...(given.template && { template }), ...(service && { service }) };
     const result = { dir: folder, on: target, ...chosen, outdial: specOf(source), files: names };
     const line = given.json ? jsonLine({ ...result, overwritten, extended, kept }) : undefined;
     await host.terminal.print(line ?? summary(wanted, source, names, plan, host.terminal.paint));

@@ -137,16 +137,16 @@ export class RefusalFilter {
    */
   count({ method, path, status, detail }: EventOf<"refused">, now: number): number | undefined {
     const kind = `${method} ${status} ${detail.replaceAll(path, "")}`;
-    const known = this.#kinds.get(kind);
-    if (known && now - known.since < alikeInterval) {
-      const isPrinted = known.printed < maxAlike;
-      if (isPrinted) known.printed++;
-      else known.unprinted++;
+    const alike = this.#kinds.get(kind);
+    if (alike && now - alike.since < alikeInterval) {
+      const isPrinted = alike.printed < maxAlike;
+      if (isPrinted) alike.printed++;
+      else alike.unprinted++;
       return isPrinted ? 0 : undefined;
     }
-    if (!known && this.#kinds.size >= maxKinds) this.#kinds.clear();
+    if (!alike && this.#kinds.size >= maxKinds) this.#kinds.clear();
     this.#kinds.set(kind, { since: now, printed: 1, unprinted: 0 });
-    return known?.unprinted ?? 0;
+    return alike?.unprinted ?? 0;
   }
 }
 

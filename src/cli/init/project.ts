@@ -2,6 +2,12 @@
 import { basename, resolve } from "node:path";
 import { version } from "../../../package.json";
 import type { ProjectService } from "../../carriers/carrier.ts";
+import agentTest from "../templates/agent.test.ts?text";
+import agent from "../templates/agent.ts?text";
+import agentOnBun from "../templates/agent-bun.ts?text";
+import agentOnDeno from "../templates/agent-deno.ts?text";
+import agentOnNode from "../templates/agent-node.ts?text";
+import agentReadme from "../templates/agent-readme.md?text";
 import test from "../templates/app.test.ts?text";
 import app from "../templates/app.ts?text";
 import bunManifest from "../templates/bun.json?text";
@@ -34,6 +40,12 @@ interface Target {
   readonly about: string;
   /** What stands below the application in app.ts, and makes it run here. */
   readonly server: string;
+  /** The same of a project with a voice agent, and what that needs beside; absent where one process doesn't have all of a call. */
+  readonly agent?: {
+    readonly server: string;
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly devDependencies?: Readonly<Record<string, string>>;
+  };
   /** Whether the client is that of `outdial/fetch`: size and start-up time count. */
   readonly light?: boolean;
   /** What `tsc` checks the types by, in tsconfig.json. */
@@ -90,6 +102,7 @@ export const targets = {
     text: denoManifest,
     about: "what it imports, and its tasks",
     server: denoServer,
+    agent: { server: agentOnDeno },
     test: "deno test",
     next: locally("deno task", "deno task start"),
     live: behindProxy("deno task start"),
@@ -101,6 +114,7 @@ export const targets = {
     text: bunManifest,
     about: scripts,
     server: bunServer,
+    agent: { server: agentOnBun },
     install: "bun install",
     test: "bun test",
     next: locally("bun run", "bun start"),
@@ -113,6 +127,11 @@ export const targets = {
     text: nodeManifest,
     about: scripts,
     server: nodeServer,
+    agent: {
+      server: agentOnNode,
+      dependencies: { ws: "^8.18.0" },
+      devDependencies: { "@types/ws": "^8.18.0" },
+    },
     tsconfig,
     install: "npm install",
     test: "npm test",
@@ -133,6 +152,34 @@ export const targets = {
     setup: setupNode,
   },
 } as const satisfies Record<string, Target>;
+
+/** What a project can be, by its name on the command line: what differs in its README. */
+export const templates = {
+  reminder: {
+    readme,
+    test: "places calls on the emulator",
+    needs: ", which must announce `say` and `gather`",
+  },
+  agent: { readme: agentReadme, test: "simulates calls", needs: "" },
+} as const;
+
+/** The name of a template. */
+export type TemplateName = keyof typeof templates;
+
+export const isTemplate = (name: string): name is TemplateName => Object.hasOwn(templates, name);
+
+/** Where a template can run. */
+export const targetsOf = (template: TemplateName): readonly string[] =>
+  Object.entries<Target>(targets).flatMap(([name, { agent: has }]) =>
+    template === "agent" && !has ? [] : [name],
+  );
+
+/** A project to be written. */
+export interface ProjectKind {
+  readonly target: TargetName;
+  readonly template: TemplateName;
+  readonly service: ProjectService | undefined;
+}
 
 /** The name of a kind of project. */
 export type TargetName = keyof typeof targets;
@@ -158,14 +205,14 @@ const installs = (target: TargetName, source: Source): string | undefined => {
 };
 
 /** What to type in a new project, in this order. */
-export const stepsOf = (target: TargetName, source: Source): readonly Step[] => {
+export const stepsOf = (
+  target: TargetName,
+  template: TemplateName,
+  source: Source,
+): readonly Step[] => {
   const { test, next }: Target = targets[target];
   const install = installs(target, source);
-  return [
-    ...(install ? [[install] as const] : []),
-    [test, "places calls on the emulator"],
-    ...next,
-  ];
+  return [...(install ? [[install] as const] : []), [test, templates[template].test], ...next];
 };
 
 /** Steps as lines for a terminal, their explanations below each other. */
@@ -208,7 +255,7 @@ export const nameOf = (folder: string): string => {
 const importLine = /^import .+\n/gm;
 
 /** The application and its server as one file, their imports at its top. */
-const joined = ({ server }: Target, filling: Filling): string => {
+const joined = (app: string, server: string, filling: Filling): string => {
   const imports = server.match(importLine) ?? [];
   const own = imports.filter((line) => !line.includes('"./app.ts"')).join("");
   return `${own}${filled(app, filling)}${server.replace(importLine, "")}`;
@@ -240,22 +287,18 @@ makes one of a clone), and ${change}.
 `;
 };
 
-const liveService = (service: ProjectService | undefined): string => {
+const liveService = ({ service, template }: ProjectKind): string => {
   const docs = "node_modules/outdial/docs";
   if (!service) {
-    return `Choose a service. \`app.ts\` uses one with outdial's own interface, which must announce \`say\` and \`gather\`: see \`${docs}/service.md\`.
-   \`outdial init --service twilio\` (or \`vonage\`, \`telnyx\`) writes this project for a carrier.`;
+    return `Choose a service. \`app.ts\` uses one with outdial's own interface${templates[template].needs}: see \`${docs}/service.md\`.
+   \`outdial init${template === "agent" ? " --template agent" : ""} --service twilio\` (or \`vonage\`, \`telnyx\`) writes this project for a carrier.`;
   }
   const { name, label } = service;
   return `Read \`${docs}/${name}.md\`: what ${label} needs. \`OUTDIAL_BASE_URL\` stays empty.`;
 };
 
-const readmeOf = (
-  target: TargetName,
-  name: string,
-  source: Source,
-  service: ProjectService | undefined,
-): string => {
+const readmeOf = (kind: ProjectKind, name: string, source: Source): string => {
+  const { target, template, service } = kind;
   const { label, manifest, about, live, tsconfig }: Target = targets[target];
   const values: Readonly<Record<string, string>> = {
     name,
@@ -265,24 +308,23 @@ const readmeOf = (
         ? about
         : `${about} |\n| \`tsconfig.json\` | how \`npm run types\` checks the types`,
     live,
-    service: liveService(service),
+    service: liveService(kind),
     platform: service ? `${label} and ${service.label}` : label,
     docs: "node_modules/outdial/docs",
-    commands: list(stepsOf(target, source)),
+    commands: list(stepsOf(target, template, source)),
     ci: workflowSteps(target, source),
   };
-  const text = withValues(readme, values);
+  const text = withValues(templates[template].readme, values);
   return source.kind === "file" ? text + onlyHere(target, source) : text;
 };
 
 const manifestOf = (
-  target: TargetName,
+  { target, template, service }: ProjectKind,
   name: string,
   source: Source,
-  service: ProjectService | undefined,
 ): string => {
-  const { manifest, text: template }: Target = targets[target];
-  const text = withValues(template, {
+  const { manifest, text: given, agent: more }: Target = targets[target];
+  const text = withValues(given, {
     name,
     flags: service ? ` --service ${service.name} --account ${service.account}` : "",
     range: source.kind === "registry" ? source.range : "*",
@@ -290,26 +332,35 @@ const manifestOf = (
     nodeModules: source.kind === "registry" ? "auto" : "manual",
   });
   if (manifest === "deno.json") return text;
-  const json: { dependencies: object } = JSON.parse(text);
-  const dependencies = { ...json.dependencies, outdial: specOf(source) };
-  return `${JSON.stringify({ ...json, name, dependencies }, null, 2)}\n`;
+  const json: { dependencies: object; devDependencies?: object } = JSON.parse(text);
+  const extra = template === "agent" ? more : undefined;
+  const dependencies = { ...json.dependencies, outdial: specOf(source), ...extra?.dependencies };
+  const devDependencies = { ...json.devDependencies, ...extra?.devDependencies };
+  return `${JSON.stringify(
+    { ...json, name, dependencies, ...(json.devDependencies && { devDependencies }) },
+    null,
+    2,
+  )}\n`;
 };
 
 /** The files of a new project: six, and tsconfig.json where `tsc` checks the types. */
 export const filesOf = (
-  target: TargetName,
+  kind: ProjectKind,
   folder: string,
   source: Source,
-  service?: ProjectService,
 ): Readonly<Record<string, string>> => {
-  const { manifest, tsconfig, light = false }: Target = targets[target];
+  const { target, template, service } = kind;
+  const { manifest, tsconfig, light = false, server, agent: talking }: Target = targets[target];
   const name = nameOf(folder);
-  const filling = fillingOf(service, light);
+  const hasAgent = template === "agent";
+  const filling = fillingOf(service, light, hasAgent);
   return {
-    "README.md": readmeOf(target, name, source, service),
-    [manifest]: manifestOf(target, name, source, service),
-    "app.ts": joined(targets[target], filling),
-    "app.test.ts": filled(test, filling),
+    "README.md": readmeOf(kind, name, source),
+    [manifest]: manifestOf(kind, name, source),
+    "app.ts": hasAgent
+      ? joined(agent, talking?.server ?? "", filling)
+      : joined(app, server, filling),
+    "app.test.ts": filled(hasAgent ? agentTest : test, filling),
     ".env.example": filled(settings, filling),
     ".gitignore": ignored,
     ...(tsconfig !== undefined && { "tsconfig.json": tsconfig }),

@@ -53,8 +53,11 @@ export const askFolder = async (signal: AbortSignal): Promise<string> => {
  *
  * @throws {Failure} if it is canceled
  */
-export const askTarget = (signal: AbortSignal): Promise<TargetName> => {
-  const names = Object.keys(targets).filter(isTarget);
+export const askTarget = (
+  possible: readonly string[],
+  signal: AbortSignal,
+): Promise<TargetName> => {
+  const names = possible.filter(isTarget);
   const options = names.map((value) => ({ value, label: targets[value].label }));
   return ask<TargetName>(signal, (signal) =>
     select({ message: "Where will it run?", options, output, signal }),

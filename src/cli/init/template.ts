@@ -47,9 +47,14 @@ export const filled = (template: string, { conditions, values }: Filling): strin
  * What the templates are filled with.
  *
  * @param light - whether the client is that of `outdial/fetch`
+ * @param agent - whether the project has a voice agent
  */
-export const fillingOf = (service: ProjectService | undefined, light: boolean): Filling => {
-  const { redirects = false, reportsPersons = false, verifierIs } = service ?? {};
+export const fillingOf = (
+  service: ProjectService | undefined,
+  light: boolean,
+  agent: boolean,
+): Filling => {
+  const { redirects = false, reportsPersons = false, verifierIs, verifiedBy } = service ?? {};
   const texts = Object.entries(service ?? {}).filter(
     (field): field is [name: string, text: string] => isText(field[1]),
   );
@@ -63,6 +68,10 @@ export const fillingOf = (service: ProjectService | undefined, light: boolean): 
       // A secret of its own verifies the carrier's requests.
       signs: verifierIs !== undefined,
       reportsPersons,
+      verifiesStart: service?.verifiesStart ?? false,
+      // The secret of the signatures is the account's own, and not a key of the carrier's.
+      sharesSecret: verifiedBy === "signatureSecret",
+      agent,
     },
     values: {
       ...Object.fromEntries(texts),

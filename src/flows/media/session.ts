@@ -54,9 +54,24 @@ const openStream = (
   let start: MediaStart | undefined;
   let samples = 0;
   let chunks = 0;
-  /** When a ping was sent, and how long its answer took, in ms. */
-  let pingedAt: number | undefined;
+  /** When pings were sent whose answers are to come, and how long the latest answer took, in ms. */
+  const pinged: number[] = [];
   let roundTrip: number | undefined;
+
+  /** Measures the delay of the network: a ping comes after what was sent before it. */
+  const ping = (): void => {
+    withoutThrowing(() => {
+      if (!socket.once || !socket.ping) return;
+      if (pinged.length === 0) socket.once("pong", answered);
+      pinged.push(now());
+      socket.ping();
+    });
+  };
+  const answered = (): void => {
+    const sentAt = pinged.shift();
+    if (sentAt !== undefined) roundTrip = now() - sentAt;
+    if (pinged.length > 0) withoutThrowing(() => socket.once?.("pong", answered));
+  };
 
   const receive = (data: unknown): void => {
     const message = parseMessage(data);
@@ -65,14 +80,7 @@ const openStream = (
     } else if (message.type === "start") {
       if (start) throw new FrameException("The stream has started already");
       start = message;
-      withoutThrowing(() => {
-        if (!socket.once || !socket.ping) return;
-        socket.once("pong", () => {
-          roundTrip = now() - (pingedAt ?? 0);
-        });
-        pingedAt = now();
-        socket.ping();
-      });
+      ping();
       attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
     } else {
       if (message.stream_id !== start?.stream_id) throw new FrameException("stream_id is another");
@@ -90,15 +98,18 @@ const openStream = (
   return {
     ...attached,
     get roundTrip() {
-      if (pingedAt === undefined) return 0;
+      const [pingedAt] = pinged;
       // Until the answer has come it takes at least as long.
-      return roundTrip ?? Math.min(now() - pingedAt, maxDelay);
+      return roundTrip ?? (pingedAt === undefined ? 0 : Math.min(now() - pingedAt, maxDelay));
     },
     sendAudio: (bytes: Uint8Array) => {
       const chunk_id = String(++chunks);
       const speech = { audio_b64: base64(bytes), chunk_id };
       const message = form === "flat" ? speech : { data: speech };
-      return send({ type: "audio", ...message }) ? chunk_id : undefined;
+      const isSent = send({ type: "audio", ...message });
+      // The first audio decides when all that follows without a pause is heard.
+      if (isSent && chunks === 1) ping();
+      return isSent ? chunk_id : undefined;
     },
     send,
     sampleRate: () => start?.data.sample_rate ?? 8000,

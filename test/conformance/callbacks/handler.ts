@@ -107,6 +107,7 @@ export const cases: readonly Case[] = [
         ['{"call_id":"+12025550100"}', ""],
         ["CallSid=%2B12025550100", ""],
         ['{"call_id":"12025550100"}', ""],
+        ['{"call_id":"1-202-555-0100"}', ""],
         ["CallSid=a%0Ab&", " about the call a"],
         ["CallSid=%", ""],
         ["", ""],

@@ -160,6 +160,30 @@ test.each([0, 40, 120, 300, 450])(
   },
 );
 
+test.each([50, 200])(
+  "an opening that the callee leaves has what they heard within the jitter of the line, and in half of the calls no more, with a jitter of %i ms",
+  async (jitter) => {
+    for (const service of lines) {
+      const differences: number[] = [];
+      for (let seed = 1; seed <= 12; seed++) {
+        const caller = [
+          { type: "until", ms: 700 + 90 * seed } as const,
+          { type: "hangup" } as const,
+        ];
+        const line = { latency: 80, jitter, seed };
+        const talk = await talkInTime({ service, caller, line, options: { opening } });
+        differences.push((talk.end.opening?.played ?? -1) - heardOf(talk, level).ms);
+      }
+      differences.sort((one, other) => one - other);
+      const [median = -1, most = jitter, least = -1] = [6, -1, 0].map((at) => differences.at(at));
+      // What one message takes is not known better than the line's jitter: less is evidence, too.
+      const isRight =
+        median <= jitter / 8 && median >= -jitter / 2 && most < jitter && least > -2 * jitter;
+      expect([service?.name, isRight || differences]).toEqual([service?.name, true]);
+    }
+  },
+);
+
 test("an opening by text is said first, once, and can't be cut off", async () => {
   const options = { opening: { text: "I am a machine." } };
   const talk = await talkInTime({

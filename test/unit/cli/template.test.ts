@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { carriers } from "../../../src/carriers/carriers.ts";
-import { filesOf, isTarget, targets } from "../../../src/cli/init/project.ts";
+import { filesOf, isTarget, targets, targetsOf } from "../../../src/cli/init/project.ts";
 import { filled } from "../../../src/cli/init/template.ts";
 
 const filling = { conditions: { a: true, b: false }, values: { name: "Ada" } };
@@ -27,8 +27,12 @@ test.each(Object.keys(targets).filter(isTarget))(
   (target) => {
     for (const service of services) {
       const source = { kind: "registry", range: "^1.2.3" } as const;
-      for (const text of Object.values(filesOf(target, "/some/folder", source, service))) {
-        expect(text).not.toMatch(/(\/\/|#)~|(?<!\$)\{\w+\}/);
+      for (const template of ["reminder", "agent"] as const) {
+        if (!targetsOf(template).includes(target)) continue;
+        const kind = { target, template, service };
+        for (const text of Object.values(filesOf(kind, "/some/folder", source))) {
+          expect(text).not.toMatch(/(\/\/|#)~|(?<!\$)\{\w+\}/);
+        }
       }
     }
   },

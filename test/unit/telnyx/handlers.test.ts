@@ -167,9 +167,9 @@ describe("what follows a dial", () => {
   test.each<[string, Action | { readonly action: "redirect"; readonly flow_url: string }]>([
     ["busy", branching.on_busy ?? hangup()],
     ["failed", hangup()],
-    ["no-answer", { action: "redirect", flow_url: next }],
-    ["completed", { action: "redirect", flow_url: next }],
-    ["canceled", { action: "redirect", flow_url: next }],
+    ["no-answer", { action: "redirect", flow_url: `${next}?DialCallStatus=no-answer` }],
+    ["completed", { action: "redirect", flow_url: `${next}?DialCallStatus=completed` }],
+    ["canceled", { action: "redirect", flow_url: `${next}?DialCallStatus=canceled` }],
   ])("%s is answered at a signed URL, without onAnswer", async (DialCallStatus, action) => {
     const onAnswer = vi.fn(() => branching);
     const { ask, onError } = flow({ onAnswer });

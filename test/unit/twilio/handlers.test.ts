@@ -338,12 +338,38 @@ describe("what follows a dial", () => {
   test.each<[string, string]>([
     ["busy", twimlOf(play(busyMedia, { flow_url: next }))],
     ["failed", twimlOf(hangup())],
-    ["no-answer", twimlOf({ action: "redirect", flow_url: next })],
-    ["completed", twimlOf({ action: "redirect", flow_url: next })],
-    ["canceled", twimlOf({ action: "redirect", flow_url: next })],
-    ["toString", twimlOf({ action: "redirect", flow_url: next })],
+    ...["no-answer", "completed", "canceled", "toString"].map((status): [string, string] => [
+      status,
+      twimlOf({ action: "redirect", flow_url: `${next}?DialCallStatus=${status}` }),
+    ]),
   ])("%s is answered without onAnswer", async (status, xml) => {
     expect(await follow(branching, status)).toBe(xml);
+  });
+
+  test("a flow_url beside a branch gets what Twilio says of the second leg, but for its numbers and its recording", async () => {
+    const said = {
+      DialCallStatus: "completed",
+      DialCallSid: "CA2",
+      DialCallDuration: "5",
+      DialBridged: "true",
+    };
+    const { ask } = flow({
+      onAnswer: () => dial(number, { flow_url: `${next}?a=1#rc=2`, on_busy: hangup() }),
+    });
+    const { xml } = await ask(await signUrl(flowUrl, { secret }));
+    const after = await ask(actionIn(xml), {
+      ...{ ...answered, ...said },
+      ...{ DialRingTo: number, RecordingUrl: "https://api.twilio.com/recording" },
+    });
+    expect(after.xml).toBe(
+      twimlOf({ action: "redirect", flow_url: `${next}?a=1&${new URLSearchParams(said)}#rc=2` }),
+    );
+  });
+
+  test("a flow_url that signUrl has signed is requested as it is", async () => {
+    const flow_url = await signUrl(next, { secret });
+    const xml = await follow(dial(number, { flow_url, on_busy: hangup() }), "completed");
+    expect(xml).toBe(twimlOf({ action: "redirect", flow_url }));
   });
 
   test("on_no_answer follows, and without flow_url nothing else does", async () => {

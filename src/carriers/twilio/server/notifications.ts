@@ -9,7 +9,7 @@ const respond = jsonResponder(contentType);
 
 /** The SID of a call's notification, by its place in the list: the same on every request. */
 const sidOf = (callSid: string, at: number): string =>
-  `NO${callSid.slice(2, -4)}${at.toString(16).padStart(4, "0").slice(-4)}`;
+  `NO${at.toString(16).padStart(4, "0").slice(-4)}${callSid.slice(6)}`;
 
 /** The text of a notification, which is a form: as Twilio's, it has the whole URL, with what is signed in it. */
 const textOf = ({ error, asked }: FlowFailure): string =>

@@ -1,4 +1,5 @@
 import { type Outcome, scenarios } from "../../../emulator/scenarios.ts";
+import { fnv1a } from "../../../lib/encoding.ts";
 import { nearest, UsageError } from "../../command.ts";
 
 /** What somebody does who is called. */
@@ -103,10 +104,7 @@ export const seedIn = (text: string): number => {
 
 /** A number from 0 to below 1 that a text and a seed give: FNV-1a, mixed as MurmurHash3 does. */
 const fractionOf = (seed: number, text: string): number => {
-  let hash = 0x811c9dc5;
-  for (const character of `${seed}:${text}`) {
-    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
-  }
+  let hash = fnv1a(Array.from(`${seed}:${text}`, (character) => character.codePointAt(0) ?? 0));
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;

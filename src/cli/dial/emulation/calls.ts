@@ -58,13 +58,13 @@ export class EmulatedCalls {
     this.lastEnd = Math.max(this.lastEnd, ended_at ?? 0);
     const conversation = conversationIn(history);
     const text = JSON.stringify(conversation);
-    const known = this.#conversations.get(text) ?? conversation;
-    this.#conversations.set(text, known);
+    const same = this.#conversations.get(text) ?? conversation;
+    this.#conversations.set(text, same);
     const call = {
       startedAt: initiated_at,
       endedAt: ended_at ?? initiated_at,
       isAnswered: answered_at !== undefined,
-      conversation: known,
+      conversation: same,
     };
     const calls = this.ended.get(to_number);
     if (calls) calls.push(call);

@@ -86,11 +86,11 @@ const conversationsOf = ({ results, calls }: Emulation): readonly ConversationKi
     // The texts may have the contact's own name in them: only the keys make a difference.
     const shape = conversation.map(({ type, text }) => (type === "presses" ? text : type));
     const key = JSON.stringify([disposition, shape]);
-    const known = kinds.get(key);
+    const kind = kinds.get(key);
     kinds.set(
       key,
-      known
-        ? { ...known, contacts: known.contacts + 1 }
+      kind
+        ? { ...kind, contacts: kind.contacts + 1 }
         : { contacts: 1, to_number, disposition, conversation },
     );
   }
