@@ -46,6 +46,8 @@ const recipes = {
   "Keep an answer in words": "why, true",
   "A spoken code without a server": "completed",
   "An agent that books, leaves a message and transfers": "{ time: 'Monday' } transferred dialed",
+  "Say why a call failed": "true false\nfalse true",
+  "Hang up, and listen, from an admin page": "2 audio/wav",
 } as const;
 
 /** The pages with programs that name the service in one line. */
