@@ -14,7 +14,7 @@ import type { Asked, Given, Told } from "./messages.ts";
 const patience = 500;
 const promptDuration = 25_000;
 const recordDuration = Number(process.env.OUTDIAL_RECORD_MS ?? 300_000);
-const [keyCalls, agentCalls, cycles] = [4, 2, 4];
+const [keyCalls, agentCalls, cycles] = [4, 6, 20];
 const stallMs = 400;
 
 const root = process.env.OUTDIAL_ASTERISK ?? "";
@@ -261,14 +261,14 @@ add(
   p(await measureKeys(), 0.5, 0.95, 1),
 );
 agentRows("agent", await measureAgents(), "p50 ≤ 50, p95 ≤ 60 ms", "≤ 20 ms");
-for (const count of []) {
+for (const count of [150]) {
   add(
     `${count} prompts at once, gap p50 / p99 / p99.9`,
     "p99 ≤ 40, p99.9 ≤ 80 ms",
     p(await measureLoad("prompt", count), 0.5, 0.99, 0.999),
   );
 }
-for (const count of []) {
+for (const count of [100]) {
   add(
     `${count} agents at once, gap p50 / p99 / p99.9`,
     "p99 ≤ 40 ms",
