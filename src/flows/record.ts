@@ -89,6 +89,24 @@ export const recordingIn = (
   return { recording_id, recording_url, ...(typeof duration === "number" && { duration }) };
 };
 
+/** The recording in a verified notification, as outdial's own interface sends it to `status_callback_url`. */
+export const recordedBy = ({
+  event,
+  context,
+}: {
+  readonly event: { readonly call_id: string | null; readonly data?: unknown };
+  readonly context: Context;
+}): RecordingInput | undefined => {
+  const recording = recordingIn(event);
+  const { as } = fieldsOf(event.data);
+  return (
+    recording && {
+      ...{ call_id: event.call_id ?? "", ...recording, context },
+      ...(isText(as) && { as }),
+    }
+  );
+};
+
 /**
  * Asks for words, and records them after a beep. The flow goes on at `next` at once, or the call ends; the recording comes to
  * `onRecording` of `flowHandler` when the service has it. Nothing is transcribed. It needs the option `secret` of

@@ -38,6 +38,10 @@ const columns: Readonly<Record<string, (result: Result) => string | number | und
   answered_by: ({ answered_by }) => answered_by,
   cost: ({ cost }) => cost,
   currency: ({ currency }) => currency,
+  recordings: ({ recordings }) =>
+    recordings.length > 0
+      ? recordings.map(({ recording_id }) => recording_id).join(" ")
+      : undefined,
 };
 
 /** A value of a record's own. */
@@ -132,6 +136,7 @@ export const command: Command = defineCommand({
 duration the seconds from the answer to the end.`,
     `cost is what the carrier charges for the last call, as it reports it, and currency its currency, if
 named.`,
+    `recordings has the ids, at the service, of what a script's record has recorded.`,
     `What people answered has a column for each question, in the order in which they first came up. One
 with the name of another column is called answer_NAME, and a column of the list list_NAME.`,
   ],
