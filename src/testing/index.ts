@@ -27,6 +27,12 @@ export type { LineFaults } from "./line.ts";
 export type { Report, ReportOptions } from "./report.ts";
 export { type ScriptedAnswer, type ScriptedOptions, scriptedAgent } from "./scripted-agent.ts";
 export { type SimulatedCall, simulateCall } from "./simulate-call.ts";
-export type { SimulatedOptions, SimulateOptions } from "./simulate-options.ts";
+export type {
+  SimulatedCallOptions,
+  SimulatedOptions,
+  SimulateFlowOptions,
+  SimulateOptions,
+  SimulateSocketOptions,
+} from "./simulate-options.ts";
 export { type VirtualClockOptions, virtualClock } from "./simulated-time.ts";
 export type { DeadAir, Expectation, Turn, Utterance } from "./turns.ts";
