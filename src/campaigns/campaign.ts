@@ -1,7 +1,7 @@
 import type { Received } from "../callbacks/handler.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { CalledContact } from "../flows/contact.ts";
-import type { RecordingInput } from "../flows/record.ts";
+import type { RecordingInput } from "../flows/recorded.ts";
 import type { CallInput, CallOutcome } from "./answers.ts";
 import type { CheckOptions, UrlCheck } from "./check.ts";
 import type { Added, Contact } from "./contacts.ts";

@@ -1,5 +1,5 @@
 import { BadParametersException } from "../errors.ts";
-import { recordedBy } from "../flows/record.ts";
+import { recordedBy } from "../flows/recorded.ts";
 import { check, fail } from "../lib/check.ts";
 import { waitingBy } from "../lib/clock.ts";
 import { hex, utf8 } from "../lib/encoding.ts";

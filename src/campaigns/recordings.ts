@@ -1,4 +1,4 @@
-import type { RecordingInput } from "../flows/record.ts";
+import type { RecordingInput } from "../flows/recorded.ts";
 import { fail, isText } from "../lib/check.ts";
 import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { numbersIn } from "./do-not-call.ts";

@@ -5,7 +5,7 @@ import { withDeadline } from "../http/deadline.ts";
 import { fieldsOf } from "../lib/check.ts";
 import type { CalledContact, ScriptCampaign } from "./contact.ts";
 import type { StepInput } from "./flow-state.ts";
-import type { RecordingInput } from "./record.ts";
+import type { RecordingInput } from "./recorded.ts";
 import type { FlowRequest } from "./request.ts";
 
 /** What a flow has of its calls' list: a campaign of `outdial/campaigns`, or of `outdial/campaigns/workers`. */

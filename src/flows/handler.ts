@@ -19,7 +19,7 @@ import { hangup } from "./actions.ts";
 import { campaignOf, type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
 import type { FlowState, InputHook, Step, StepInput } from "./flow-state.ts";
 import { respondJson } from "./outdial-interface.ts";
-import { type RecordingInput, recordingIn } from "./record.ts";
+import { type RecordingInput, recordingIn } from "./recorded.ts";
 import { FlowRequest } from "./request.ts";
 import { isSealed } from "./sealed-state.ts";
 import { answeredByOf, decideTurn, requireSame, stateIn } from "./steps.ts";

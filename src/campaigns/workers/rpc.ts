@@ -1,6 +1,6 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
-import type { RecordingInput } from "../../flows/record.ts";
+import type { RecordingInput } from "../../flows/recorded.ts";
 import { fieldsOf, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import type { AnswerName, CallInput, CallOutcome } from "../answers.ts";

@@ -1,6 +1,6 @@
 import { type CallbackOptions, callbackHandler, type Received } from "../../callbacks/handler.ts";
 import type { Context } from "../../callbacks/signed-url.ts";
-import type { RecordingInput } from "../../flows/record.ts";
+import type { RecordingInput } from "../../flows/recorded.ts";
 import { fail } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import type { CallInput, CallOutcome } from "../answers.ts";

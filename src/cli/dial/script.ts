@@ -12,7 +12,7 @@ import {
   machineUrl,
   type RecordingInput,
 } from "../../flows/index.ts";
-import { recordedBy } from "../../flows/record.ts";
+import { recordedBy } from "../../flows/recorded.ts";
 import { fieldsOf } from "../../lib/check.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
 
