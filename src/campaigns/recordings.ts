@@ -1,6 +1,6 @@
 import type { RecordingInput } from "../flows/recorded.ts";
 import { fail, isText } from "../lib/check.ts";
-import { type Attempt, stateOf } from "./attempt-facts.ts";
+import { stateOf } from "./attempt-facts.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { attemptIn } from "./notifications.ts";
 import type { CampaignSettings } from "./options.ts";
@@ -8,7 +8,11 @@ import { type Row, type Sql, type Storage, shortWait, sqlOf } from "./sqlite.ts"
 import { factOf, isErasedIn, setFact, textIn } from "./tables.ts";
 
 /** A recording that a `record` of a flow has made, as the ledger keeps it: where its audio is, only the service knows. */
-export interface KeptRecording extends Attempt {
+export interface KeptRecording {
+  /** The contact's number in the ledger. */
+  readonly contact: number;
+  /** Counts the attempts of the contact from 1. */
+  readonly attempt: number;
   /** The service's id of it. */
   readonly recording_id: string;
   /** The name that the `record` has given it. */

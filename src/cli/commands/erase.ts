@@ -46,8 +46,8 @@ export const command: Command = defineCommand({
     `No byte of number, id, variables and answers stays in the file; how a call ended is still counted.
 An HMAC of the number by SIGNING_SECRET, which the campaign has signed its URLs with, keeps it from
 being called again. It works while the list is dialled.`,
-    `The files that dial --recordings has fetched of them are deleted. Recordings stay at the service: their
-ids are printed, so that you can delete them there.`,
+    `The files that dial --recordings has fetched of them are deleted. Recordings stay at the service:
+their ids are printed, so that you can delete them there.`,
     `The list, a file of --do-not-call or --opt-outs, and results that were written before still have
 the number: take it out there, too. Each number of a person is erased by itself.`,
   ],
