@@ -61,9 +61,9 @@ test.each(services)(
     const ledger = join(folder, "people.outdial");
     const { stdout } = await invoke(["results", ledger, "--json"]);
     const [recordings = "", ...more]: string[] = JSON.parse(stdout).recordings;
-  expect(recordings).toMatch(/^[\w-]+$/);
-  expect(more).toEqual([]);
-  expect(readFileSync(ledger, "latin1")).not.toMatch(/https?:[^\s]*record/i);
+    expect(recordings).toMatch(/^[\w-]+$/);
+    expect(more).toEqual([]);
+    expect(readFileSync(ledger, "latin1")).not.toMatch(/https?:[^\s]*record/i);
     const erased = await invoke(["erase", ledger, number], { SIGNING_SECRET: secret });
     expect(erased).toEqual({
       ...{ code: 0, stderr: "" },
