@@ -1,6 +1,7 @@
 import type { Received } from "../callbacks/handler.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import type { CalledContact } from "../flows/contact.ts";
+import type { RecordingInput } from "../flows/recorded.ts";
 import type { CallInput, CallOutcome } from "./answers.ts";
 import type { CheckOptions, UrlCheck } from "./check.ts";
 import type { Added, Contact } from "./contacts.ts";
@@ -137,14 +138,15 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * Records a verified notification (from `receive` or `callbackHandler`, with the campaign's secret),
    * in any order and any number of times. Answer the service after it: a final event is not delivered
    * again after a 204. It also takes what `onInput` of `flowHandler` gets: each answer is kept at once, and who answered;
-   * and what `onEnd` of `connectAgent` gets, where the context of the `ws_url` is that of the `flow_url`.
+   * what `onEnd` of `connectAgent` gets, where the context of the `ws_url` is that of the `flow_url`; and what `onRecording` gets: the
+   * recording's id and the time are kept, its URL is not.
    *
    * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters
    *
    * @returns whether it was about an attempt of this campaign, once that is durable
    * @throws {LedgerException} `busy` or `closed`: answer 500, so that the service delivers it again
    */
-  readonly note: (given: Received | CallInput | CallOutcome) => Promise<boolean>;
+  readonly note: (given: Received | CallInput | CallOutcome | RecordingInput) => Promise<boolean>;
   /**
    * Who is called, by the context of the verified URL of a flow request or a notification. The number in the request itself
    * is the sender's word.

@@ -291,6 +291,7 @@ export const erase = async (
         contact.contact,
       );
       sql.all("delete from outdial_answer where contact = ?", contact.contact);
+      sql.all("delete from outdial_recording where contact = ?", contact.contact);
       sql.all(
         "update outdial_contact set call_at = null, call_for = 0 where contact = ?",
         contact.contact,

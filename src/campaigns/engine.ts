@@ -1,4 +1,5 @@
 import { BadParametersException } from "../errors.ts";
+import { recordedBy } from "../flows/recorded.ts";
 import { check, fail } from "../lib/check.ts";
 import { waitingBy } from "../lib/clock.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
@@ -24,6 +25,7 @@ import { recordNotification } from "./notifications.ts";
 import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
 import { adjustToGet } from "./polling.ts";
 import { isPausedFor, type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
+import { recordRecording } from "./recordings.ts";
 import { patience, type Sql, whileBusy } from "./sqlite.ts";
 import { audit, factOf, setFact } from "./tables.ts";
 
@@ -174,10 +176,16 @@ const engineOf = (
     idle: () => pass(dialer.idle()),
     note: async (given) => {
       sql.requireOpen();
-      const record = (): Promise<boolean> =>
-        "event" in given
-          ? recordNotification(sql, given, settings)
-          : recordInput(sql, "answers" in given ? given : inputOf(given), settings);
+      const record = (): Promise<boolean> => {
+        if ("recording_id" in given) return recordRecording(sql, given, settings);
+        if (!("event" in given)) {
+          return recordInput(sql, "answers" in given ? given : inputOf(given), settings);
+        }
+        const recording = recordedBy(given);
+        return recording
+          ? recordRecording(sql, recording, settings)
+          : recordNotification(sql, given, settings);
+      };
       const isOurs = await record().catch((error: unknown) => {
         dialer.fail(error);
         throw error;

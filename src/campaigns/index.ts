@@ -40,6 +40,7 @@ export { openCampaign } from "./open-campaign.ts";
 export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
 export type { ListRows, People } from "./people.ts";
 export type { Progress } from "./progress.ts";
+export type { KeptRecording } from "./recordings.ts";
 export type { Script, ScriptInput, ScriptStep } from "./script.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";

@@ -16,6 +16,7 @@ import {
   secretOption,
 } from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign, stopReason } from "./progress.ts";
+import { type KeptRecording, recordingsIn } from "./recordings.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
   type AuditEntry,
@@ -65,6 +66,8 @@ export interface Result {
   readonly currency?: string | undefined;
   /** What the contact answered, by the names of the questions (`as`); of a name with several answers the last. */
   readonly answers: Readonly<Record<string, string>>;
+  /** The recordings that a `record` of the flow has made, of all attempts in order. */
+  readonly recordings: readonly KeptRecording[];
   /** The contact's own values, as the list has them. */
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -191,6 +194,7 @@ export function* readResults(sql: Sql): Generator<Result, void> {
     );
     const end = Number(rows.at(-1)?.contact ?? last);
     const answers = answersOf(sql, last + 1, end);
+    const recordings = Map.groupBy(recordingsIn(sql, last + 1, end), ({ contact }) => contact);
     for (const row of rows) {
       const to_number = String(row.to_number);
       const state = stateIn(row.state);
@@ -210,6 +214,7 @@ export function* readResults(sql: Sql): Generator<Result, void> {
         cost: textIn(row.cost),
         currency: textIn(row.currency),
         answers: answers.get(last) ?? {},
+        recordings: recordings.get(last) ?? [],
         variables: JSON.parse(textIn(row.variables) ?? "{}"),
       };
     }

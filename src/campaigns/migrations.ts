@@ -16,6 +16,7 @@
  * as well (`post` is `no`). `state`, `outcome`, `reason`, `due`, `wait` of a contact, and `state`, `answerer` of an attempt
  * follow from them.
  * Since version 9 `idempotency_key`, `signed` and `body` of an attempt: what its request is sent again with (`Sent` in repeats.ts).
+ * Since version 10 the recordings that flows have made, by the service's ids: no URL of one is kept.
  */
 const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",
@@ -205,5 +206,16 @@ export const steps: readonly (readonly Step[])[] = [
     attemptColumn("idempotency_key", "text"),
     attemptColumn("signed", "integer"),
     attemptColumn("body", "text"),
+  ],
+  // Which recordings the service has of the calls.
+  [
+    `create table outdial_recording (
+      contact integer not null,
+      attempt integer not null,
+      recording_id text not null,
+      name text,
+      at integer not null,
+      primary key (contact, attempt, recording_id)
+    ) without rowid`,
   ],
 ];

@@ -2,7 +2,7 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { Action } from "../flows/actions.ts";
 import type { CalledContact, ScriptCampaign } from "../flows/contact.ts";
 import type { StepInput } from "../flows/flow-state.ts";
-import type { RecordingInput } from "../flows/record.ts";
+import type { RecordingInput } from "../flows/recorded.ts";
 import { attemptIn } from "./notifications.ts";
 import type { Sql } from "./sqlite.ts";
 import { contactOf, isErased } from "./tables.ts";

@@ -15,6 +15,7 @@ import {
   type OpenedLedger,
   openLedger,
 } from "../campaigns/index.ts";
+import { type RecordingFiles, recordingFiles } from "../campaigns/recordings.ts";
 import { withoutThrowing } from "../lib/check.ts";
 import { type Environment, exits, Failure, UsageError } from "./command.ts";
 import { codeOf } from "./terminal.ts";
@@ -256,14 +257,14 @@ export const openTemporary = async (): Promise<DatabaseSync> => new (await sqlit
  */
 export const withLedger = async <T>(
   file: string,
-  use: (ledger: OpenedLedger) => Promise<T>,
+  use: (ledger: OpenedLedger, files: () => RecordingFiles) => Promise<T>,
   options?: LedgerOptions,
 ): Promise<T> => {
   const database = await openDatabase(file, false);
   try {
     // A run commits now and then: this command can wait for it.
     database.exec("pragma busy_timeout = 5000");
-    return await use(openLedger(database, options));
+    return await use(openLedger(database, options), () => recordingFiles(database));
   } catch (error) {
     throw ledgerFailure(notLedger(file, database, error));
   } finally {

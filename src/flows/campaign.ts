@@ -5,6 +5,7 @@ import { withDeadline } from "../http/deadline.ts";
 import { fieldsOf } from "../lib/check.ts";
 import type { CalledContact, ScriptCampaign } from "./contact.ts";
 import type { StepInput } from "./flow-state.ts";
+import type { RecordingInput } from "./recorded.ts";
 import type { FlowRequest } from "./request.ts";
 
 /** What a flow has of its calls' list: a campaign of `outdial/campaigns`, or of `outdial/campaigns/workers`. */
@@ -22,8 +23,8 @@ export interface FlowCampaign extends Partial<ScriptCampaign> {
    * @defaultValue the campaign itself
    */
   readonly inCall?: ((call: FlowRequest) => ScriptCampaign) | undefined;
-  /** Records an answer, or that the flow of a call failed (`call.flow_error`). */
-  readonly note: (given: StepInput | Received) => unknown;
+  /** Records an answer, that the flow of a call failed (`call.flow_error`), or that the service has a recording. */
+  readonly note: (given: StepInput | Received | RecordingInput) => unknown;
 }
 
 /** What a step gets of the campaign of its call. */

@@ -3,7 +3,7 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { Action, AnyAction } from "./actions.ts";
 import type { CalledContact, ScriptCampaign } from "./contact.ts";
 import type { AfterDial, Dialed } from "./dialed.ts";
-import type { RecordingInput } from "./record.ts";
+import type { RecordingInput } from "./recorded.ts";
 import type { FlowRequest } from "./request.ts";
 import type { Gather } from "./say.ts";
 import type { SpokenText } from "./speech.ts";

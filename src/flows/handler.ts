@@ -19,7 +19,7 @@ import { hangup } from "./actions.ts";
 import { campaignOf, type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
 import type { FlowState, InputHook, Step, StepInput } from "./flow-state.ts";
 import { respondJson } from "./outdial-interface.ts";
-import { type RecordingInput, recordingIn } from "./record.ts";
+import { type RecordingInput, recordingIn } from "./recorded.ts";
 import { FlowRequest } from "./request.ts";
 import { isSealed } from "./sealed-state.ts";
 import { answeredByOf, decideTurn, requireSame, stateIn } from "./steps.ts";
@@ -68,12 +68,12 @@ export type FlowOptions<Name extends string = never> = Verification & {
    * sends the notification `recording.completed` to `callbackHandler` instead. It may be called twice with one. If it throws,
    * the service may send it again. Needs `secret`.
    *
-   * @defaultValue none: nobody is told of recordings
+   * @defaultValue none: only `campaign` is told of recordings
    */
   readonly onRecording?: ((recording: RecordingInput) => unknown) | undefined;
   /**
    * The campaign whose calls these are (`openCampaign`, or `campaignOf` of `outdial/campaigns/workers`), or its `note`: each
-   * answer, and what answered the telephone, is recorded before `onInput`, steps get `contact` and `campaign`, and the contact of a call that fails here ends as
+   * answer, and what answered the telephone, is recorded before `onInput`, each recording's id before `onRecording`, steps get `contact` and `campaign`, and the contact of a call that fails here ends as
    * `flow_error`, with every service; 20 in a row pause the campaign. Needs `secret`.
    *
    * @defaultValue none: a call that fails here is completed to the service, and so to a campaign
@@ -212,9 +212,12 @@ export const flowHandler = <const Name extends string = never>(
     const recording = recordingIn(event);
     const { call_id: id = "", as } = kept.recording ?? {};
     accept(id);
-    if (recording && onRecording) {
+    if (recording) {
+      const input = { call_id: id, as, ...recording, context: kept.context };
+      waiting.waitFor("campaign");
+      await campaign?.note(input);
       waiting.waitFor("onRecording");
-      await onRecording({ call_id: id, as, ...recording, context: kept.context });
+      await onRecording?.(input);
     }
     return new Response(null, { status: 204 });
   };
@@ -258,7 +261,7 @@ export const flowHandler = <const Name extends string = never>(
         const ofCampaign = campaign ? await campaignOf(campaign, context, call) : {};
         const turn = {
           ...{ functions, onInput: noteInput ?? onInput, input, state: kept ?? begun },
-          ...{ report, waitFor, records: !!onRecording, ofCampaign },
+          ...{ report, waitFor, records: !!(onRecording ?? campaign), ofCampaign },
         };
         return respond(() => decideTurn(turn), input);
       });

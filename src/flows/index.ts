@@ -75,7 +75,8 @@ export {
   pause,
   spell,
 } from "./prompts.ts";
-export { type RecordAction, type RecordingInput, record } from "./record.ts";
+export { type RecordAction, record } from "./record.ts";
+export type { RecordingInput } from "./recorded.ts";
 export { FlowRequest } from "./request.ts";
 export {
   type Gather,

@@ -1,6 +1,5 @@
 import { type GenericSchema, literal, optional, strictObject } from "valibot";
-import type { Context } from "../callbacks/signed-url.ts";
-import { fieldsOf, isText, presence, ruleSchema } from "../lib/check.ts";
+import { isText, presence, ruleSchema } from "../lib/check.ts";
 import { build } from "./by-action.ts";
 import { gatherRules, numberRule, type Prompts } from "./prompts.ts";
 import { checkNext, type OptionalField, type Say, spoken } from "./say.ts";
@@ -25,22 +24,6 @@ export interface RecordAction<Step extends string = never> extends Omit<Say<Step
   readonly silence_ms?: number | undefined;
   /** The name of the recording, for `onRecording`: `^[a-z]\w{0,31}$`. */
   readonly as?: string | undefined;
-}
-
-/** A recording that the service has, for `onRecording` of `flowHandler`. */
-export interface RecordingInput {
-  /** The call that it was made in. */
-  readonly call_id: string;
-  /** The name that the `record` has given it. */
-  readonly as?: string | undefined;
-  /** The service's id of it: it may come twice. */
-  readonly recording_id: string;
-  /** Where the audio is. It is a secret: whoever has a Telnyx URL has the audio, for ten minutes. */
-  readonly recording_url: string;
-  /** Whole seconds. */
-  readonly duration?: number | undefined;
-  /** The context of the signed `flow_url`. */
-  readonly context: Context;
 }
 
 /** Milliseconds after which a recording ends by default. */
@@ -78,16 +61,6 @@ const recordOf = <Step extends string>() =>
 
 /** The schema of a `record` with any steps. */
 export const recordSchema: GenericSchema<unknown, RecordAction<string>> = recordOf<string>();
-
-/** The recording in a notification of the service; `undefined` while it isn't there, or there is none. */
-export const recordingIn = (
-  event: unknown,
-): Pick<RecordingInput, "recording_id" | "recording_url" | "duration"> | undefined => {
-  const { type, data } = fieldsOf(event);
-  const { recording_id, recording_url, duration } = fieldsOf(data);
-  if (type !== "recording.completed" || !isText(recording_id) || !isText(recording_url)) return;
-  return { recording_id, recording_url, ...(typeof duration === "number" && { duration }) };
-};
 
 /**
  * Asks for words, and records them after a beep. The flow goes on at `next` at once, or the call ends; the recording comes to

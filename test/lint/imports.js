@@ -30,7 +30,7 @@ const seam = "(options|service)\\.ts$";
 const doors = {
   agents: "index",
   campaigns:
-    "(index|disposition|do-not-call|engine|list/columns|open-campaign|options|progress|wake-up)",
+    "(index|disposition|do-not-call|engine|list/columns|open-campaign|options|progress|recordings)",
   testing: "(index|simulated-time)",
   "carriers/(?!xml/)\\w+": "(index|carrier)",
 };

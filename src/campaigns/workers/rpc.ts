@@ -1,5 +1,6 @@
 import type { Received } from "../../callbacks/handler.ts";
 import { BadParametersException, type ParameterIssue } from "../../errors.ts";
+import type { RecordingInput } from "../../flows/recorded.ts";
 import { fieldsOf, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import type { AnswerName, CallInput, CallOutcome } from "../answers.ts";
@@ -57,7 +58,7 @@ interface Unblocking {
 export interface Requests {
   readonly open: (share: Share) => null;
   readonly add: (contacts: readonly Contact[]) => Added;
-  readonly note: (given: Received | CallInput | CallOutcome) => boolean;
+  readonly note: (given: Received | CallInput | CallOutcome | RecordingInput) => boolean;
   readonly callBack: (wish: CallBack) => boolean;
   readonly endCalls: (nothing: null) => EndedCalls;
   readonly pause: (reason: string | null) => null;

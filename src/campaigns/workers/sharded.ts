@@ -1,5 +1,6 @@
 import { type CallbackOptions, callbackHandler, type Received } from "../../callbacks/handler.ts";
 import type { Context } from "../../callbacks/signed-url.ts";
+import type { RecordingInput } from "../../flows/recorded.ts";
 import { fail } from "../../lib/check.ts";
 import { fnv1a, utf8 } from "../../lib/encoding.ts";
 import type { CallInput, CallOutcome } from "../answers.ts";
@@ -146,7 +147,7 @@ export interface ShardedCampaign {
    * @returns whether it was about an attempt of this campaign, once that is durable
    * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters
    */
-  readonly note: (given: Received | CallInput | CallOutcome) => Promise<boolean>;
+  readonly note: (given: Received | CallInput | CallOutcome | RecordingInput) => Promise<boolean>;
   /**
    * Calls a contact at a time that it asked for, within the calling hours or at their next opening, as `callBack` of a
    * campaign in a file does.

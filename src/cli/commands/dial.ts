@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { signUrl } from "../../callbacks/index.ts";
-import { redirect } from "../../calls/index.ts";
+import { recording, redirect } from "../../calls/index.ts";
 import {
   type Campaign,
   type CampaignOptions,
@@ -10,6 +10,7 @@ import {
   type Progress,
 } from "../../campaigns/index.ts";
 import { defaultConcurrency } from "../../campaigns/options.ts";
+import { recordingFiles } from "../../campaigns/recordings.ts";
 import { BadParametersException, Client } from "../../index.ts";
 import { reachDirectly } from "../address.ts";
 import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
@@ -47,6 +48,7 @@ import {
 } from "../dial/options.ts";
 import { progressAfter } from "../dial/plan.ts";
 import { type Receiver, receiverAddress, startReceiver } from "../dial/receiver.ts";
+import { prepareFolder, RecordingFolder } from "../dial/recordings.ts";
 import { requestErrors, troubleOf } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
 import { hintAtInterrupt, pauseNote } from "../dial/stopping.ts";
@@ -257,8 +259,8 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   requireReceiver(flags);
   const callsPerSecond = flags["calls-per-second"];
   const pace = callsPerSecond === undefined ? undefined : decimalOf(callsPerSecond);
-  const script = flags.script === undefined ? undefined : await readScript(flags.script);
-  const machineDetection = listDetectionOf(flags, env, script);
+  const given = flags.script === undefined ? undefined : await readScript(flags.script);
+  const machineDetection = listDetectionOf(flags, env, given);
   const service = await carrierOf(flags, env, { callsPerSecond: pace, machineDetection });
   const { apiKey, secret, baseUrl = "" } = credentials(flags, env, service);
   reachDirectly(baseUrl);
@@ -284,9 +286,22 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   if (optOutPath !== undefined && ledgerFiles.includes(resolve(optOutPath))) {
     throw new UsageError("--opt-outs must be another file than the ledger");
   }
+  const folderPath =
+    flags.recordings === undefined || dry ? undefined : await prepareFolder(flags.recordings);
   const optedOut = await optOutsIn(optOutPath, read);
   if (optOutPath !== undefined && dry) await requireWritable(optOutPath);
   const optOuts = optOutPath === undefined || dry ? undefined : await OptOutFile.open(optOutPath);
+  const recordings =
+    folderPath === undefined
+      ? undefined
+      : new RecordingFolder({
+          folder: folderPath,
+          campaign: () => opened.campaign,
+          fetch: (url) =>
+            recording(url, { apiKey, ...(service ? { service, ...own } : { baseUrl }) }),
+          report: (line) => void terminal.report(`outdial: ${plain(line)}`),
+        });
+  const script = given && (recordings?.watch(given) ?? given);
   const where = { publicUrl: flags["public-url"], serviceUrl: baseUrl };
   if (flags.listen !== undefined && dry) receiverAddress({ ...where, listen: flags.listen });
   if (flags.listen !== undefined && !dry) {
@@ -299,6 +314,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
         redirect: (call, url) => redirect(call, url, { service, apiKey, ...own }),
       }),
       ...(optOuts && { optOut: (numbers) => optOuts.add(numbers) }),
+      ...(recordings && { onRecording: (made) => recordings.keep(made) }),
       onError: requestErrors((text) => terminal.report(text)),
     });
   }
@@ -328,6 +344,8 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     // The ledger belongs to the base URL already.
     account: apiKey,
   });
+  // Before a recording may come: erasing its contact deletes it there.
+  if (folderPath !== undefined) recordingFiles(opened.database).keepFolder(folderPath);
   opened.campaign = campaign;
   if (!dry) opened.endStamping = stampLock(file);
   const { calling, unclear, state, reason, flow_error: failedBefore } = campaign.progress();
@@ -365,8 +383,10 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     () => trouble,
     invoked,
   );
+  await recordings?.complete(invoked.signal);
   const isHeld = await closeAll(opened);
   reached("placed");
+  if (recordings) await terminal.report(plain(recordings.summary));
   if (isHeld) {
     await terminal.report(
       "outdial: another program holds the ledger, so it was not marked as closed: the next run checks it",
@@ -376,7 +396,10 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     await terminal.report(plain(line));
   }
   const exit = exitOf(progress, progress.flow_error - failedBefore, interrupted);
-  return flags.json ? printSummary(terminal, jsonSummary(progress, plan), exit) : exit;
+  const kept = recordings && { recordings: recordings.saved, recordings_failed: recordings.failed };
+  return flags.json
+    ? printSummary(terminal, jsonSummary({ ...progress, ...kept }, plan), exit)
+    : exit;
 };
 
 /** `outdial dial`: calls every contact of a list, each at most once per attempt. */

@@ -1,11 +1,8 @@
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { rm } from "node:fs/promises";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { recording } from "../../calls/recording.ts";
+import { isException } from "../../index.ts";
 import { type Command, defineCommand, exits, Failure } from "../command.ts";
 import { liveFlags, liveNotes, withLive } from "../live.ts";
+import { writeNew } from "../new-file.ts";
 import { codeOf } from "../terminal.ts";
 
 const flags = {
@@ -25,41 +22,11 @@ const flags = {
   ...liveFlags,
 } as const;
 
-/** The chunks of a body. */
-async function* chunksOf(body: ReadableStream<Uint8Array>) {
-  const reader = body.getReader();
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}
-
 /** @throws {Failure} for an error of the file system */
 const unwritable = (error: unknown): never => {
   const code = codeOf(error);
-  if (!code) throw error;
+  if (!code || isException(error)) throw error;
   throw new Failure(`--output cannot be written (${code})`, exits.refused);
-};
-
-/** Fills a new file, which only its user may read, and which stays only if all of it came. */
-const write = async (file: string, source: () => Promise<Response["body"]>): Promise<void> => {
-  const output = createWriteStream(file, { flags: "wx", mode: 0o600 });
-  // Before anything is sent: a file that exists is not replaced.
-  await once(output, "open").catch(unwritable);
-  let isWhole = false;
-  try {
-    const body = await source();
-    await pipeline(body ? chunksOf(body) : Readable.from([]), output).catch(unwritable);
-    isWhole = true;
-  } finally {
-    output.destroy();
-    if (!isWhole) await rm(file, { force: true });
-  }
 };
 
 /** `outdial recording`: fetches a recording into a file. */
@@ -80,7 +47,7 @@ export const command: Command = defineCommand({
     ...host
   }) => {
     await withLive(given, env, host, (options) =>
-      write(output, async () => (await recording(url, { ...options, hosts })).body),
+      writeNew(output, () => recording(url, { ...options, hosts })).catch(unwritable),
     );
     return exits.done;
   },

@@ -84,6 +84,9 @@ const jsonRow = (result: Result, _: Added, withVariables: boolean): string =>
   jsonLine({
     ...Object.fromEntries(Object.entries(columns).map(([name, of]) => [name, of(result)])),
     answers: result.answers,
+    ...(result.recordings.length > 0 && {
+      recordings: result.recordings.map(({ recording_id }) => recording_id),
+    }),
     ...(withVariables && { variables: result.variables }),
   }) ?? "{}";
 
@@ -132,6 +135,7 @@ export const command: Command = defineCommand({
 duration the seconds from the answer to the end.`,
     `cost is what the carrier charges for the last call, as it reports it, and currency its currency, if
 named.`,
+    "With --json, recordings has the service's ids of what a record of the flow has recorded.",
     `What people answered has a column for each question, in the order in which they first came up. One
 with the name of another column is called answer_NAME, and a column of the list list_NAME.`,
   ],

@@ -128,6 +128,11 @@ export const dialFlags = {
     value: "file",
     help: "of --script: gets who is blocked; default do-not-call.txt",
   },
+  recordings: {
+    type: "string",
+    value: "folder",
+    help: "of --script: each recording that it makes is fetched into it",
+  },
   prefix: {
     type: "string",
     multiple: true,
@@ -418,7 +423,10 @@ export const requireReceiver = (flags: DialValues): void => {
 
 /** @throws {UsageError} for options that need --emulate, or that it has no use for */
 export const checkEmulation = (flags: DialValues): void => {
-  const { emulate, callees, seed, output, script, flow } = flags;
+  const { emulate, callees, seed, output, script, flow, recordings } = flags;
+  if (recordings !== undefined && (script === undefined || emulate)) {
+    throw new UsageError("--recordings needs --script, and calls that are made: no --emulate");
+  }
   if (!emulate && (callees ?? seed) !== undefined) {
     throw new UsageError("--callees and --seed need --emulate");
   }

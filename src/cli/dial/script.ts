@@ -7,7 +7,13 @@ import {
 import { claimedCall } from "../../callbacks/verify.ts";
 import { checkedNumbers } from "../../campaigns/do-not-call.ts";
 import type { Campaign, Script, ScriptCampaign } from "../../campaigns/index.ts";
-import { type FlowCampaign, flowHandler, machineUrl } from "../../flows/index.ts";
+import {
+  type FlowCampaign,
+  flowHandler,
+  machineUrl,
+  type RecordingInput,
+} from "../../flows/index.ts";
+import { recordedBy } from "../../flows/recorded.ts";
 import { fieldsOf } from "../../lib/check.ts";
 import type { RedirectedCall, Service } from "../../service.ts";
 
@@ -35,6 +41,8 @@ export interface ListOptions {
   readonly redirect?: ((call: RedirectedCall, flow_url: string) => Promise<void>) | undefined;
   /** Writes numbers to the list of those that no campaign calls, before they are in the ledger. */
   readonly optOut?: ((numbers: readonly string[]) => Promise<void>) | undefined;
+  /** Called with each recording of a contact's call, once its id is in the ledger. */
+  readonly onRecording?: ((recording: RecordingInput) => void) | undefined;
   /** Called with refused requests and the call that their sender names, and with what the script throws and the id of its call. */
   readonly onError: (error: unknown, call_id?: string, claimed?: string) => void;
 }
@@ -174,6 +182,7 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
     },
     inCall: () => campaignOf(open(), options),
     note: (given) => {
+      if ("recording_id" in given) return open().note(given);
       if ("event" in given) return options.campaign()?.note(failureOf(given));
       if (given.digits) live.people.add(attemptOf(given.context));
       return open().note(given);
@@ -181,7 +190,9 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
   };
   const onEvent = async (received: Received): Promise<void> => {
     const { call_id, type } = received.event;
-    await open().note(received);
+    const isOurs = await open().note(received);
+    const recording = recordedBy(received);
+    if (isOurs && recording) options.onRecording?.(recording);
     if (isEnd(type)) live.forget(attemptOf(received.context));
     if (script) await flows.note(received, open());
     await redirectMachine(received, open(), live, options).catch((error: unknown) =>
@@ -195,6 +206,10 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
         ...script,
         ...checks("/flow"),
         campaign: listOfCall,
+        onRecording: async (recording: RecordingInput) => {
+          if (open().contact(recording.context)) options.onRecording?.(recording);
+          await script.onRecording?.(recording);
+        },
       }),
     }),
   };

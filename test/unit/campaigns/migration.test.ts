@@ -190,7 +190,7 @@ describe("a state that no version writes", () => {
 });
 
 /** Ledgers of each version, made by its own code: each with a contact in each state of a run. */
-const everyVersion = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((version) =>
+const everyVersion = [1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((version) =>
   (["closed", "killed"] as const).map((end) => [version, end] as const),
 );
 

@@ -1,0 +1,116 @@
+import type { RecordingInput } from "../flows/recorded.ts";
+import { fail, isText } from "../lib/check.ts";
+import { stateOf } from "./attempt-facts.ts";
+import { numbersIn } from "./do-not-call.ts";
+import { attemptIn } from "./notifications.ts";
+import type { CampaignSettings } from "./options.ts";
+import { type Row, type Sql, type Storage, shortWait, sqlOf } from "./sqlite.ts";
+import { factOf, isErasedIn, setFact, textIn } from "./tables.ts";
+
+/** A recording that a `record` of a flow has made, as the ledger keeps it: where its audio is, only the service knows. */
+export interface KeptRecording {
+  /** The contact's number in the ledger. */
+  readonly contact: number;
+  /** Counts the attempts of the contact from 1. */
+  readonly attempt: number;
+  /** The service's id of it. */
+  readonly recording_id: string;
+  /** The name that the `record` has given it. */
+  readonly as?: string | undefined;
+  /** When the service had it, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** The longest id that is kept, in characters. */
+const longestId = 200;
+
+const isId = (id: unknown): id is string =>
+  isText(id) && id.length <= longestId && /^[\w:.~-]+$/.test(id);
+
+/** A step's name of a recording; any other one isn't kept. */
+const nameIn = (as: unknown): string | null =>
+  isText(as) && /^[a-z]\w{0,31}$/.test(as) ? as : null;
+
+/**
+ * Records that the service has a recording, any number of times.
+ *
+ * @returns whether it is one of a contact that is in the ledger, once that is durable
+ * @throws {BadParametersException} when its id is none
+ * @throws {LedgerException} `busy`
+ */
+export const recordRecording = async (
+  sql: Sql,
+  { context, recording_id, as }: Pick<RecordingInput, "context" | "recording_id" | "as">,
+  { clock }: Pick<CampaignSettings, "clock">,
+): Promise<boolean> => {
+  const key = attemptIn(sql, context);
+  if (!key) return false;
+  if (!isId(recording_id)) fail("recording_id", `must be an id of at most ${longestId} characters`);
+  return sql.commit(() => {
+    if (stateOf(sql, key) === undefined || isErasedIn(sql, key.contact)) return false;
+    sql.all(
+      "insert into outdial_recording values (?, ?, ?, ?, ?) on conflict do nothing",
+      ...[key.contact, key.attempt, recording_id, nameIn(as), clock()],
+    );
+    return true;
+  });
+};
+
+const recordingIn = (row: Row): KeptRecording => {
+  const as = textIn(row.name);
+  return {
+    contact: Number(row.contact),
+    attempt: Number(row.attempt),
+    recording_id: String(row.recording_id),
+    ...(as !== undefined && { as }),
+    at: Number(row.at),
+  };
+};
+
+/** The recordings of some contacts, in the order in which they came. */
+export const recordingsIn = (sql: Sql, first: number, last: number): readonly KeptRecording[] =>
+  sql
+    .all(
+      `select * from outdial_recording where contact between ? and ?
+       order by contact, attempt, at, recording_id`,
+      first,
+      last,
+    )
+    .map(recordingIn);
+
+/** The start of the names of facts that say where the files of recordings are. */
+const folderFact = "recordings:";
+
+/** What of a ledger the files of its recordings need. */
+export interface RecordingFiles {
+  /** The campaign's id, which each file's name has. */
+  readonly campaign: string;
+  /** The folders that recordings were fetched into. */
+  readonly folders: readonly string[];
+  /** Notes a further one. */
+  readonly keepFolder: (path: string) => void;
+  /**
+   * The recordings of the contacts with some numbers.
+   *
+   * @throws {BadParametersException} when one is no E.164 number
+   */
+  readonly of: (numbers: Iterable<string>) => readonly KeptRecording[];
+}
+
+/** What a ledger knows of the files of its recordings. */
+export const recordingFiles = (storage: Storage): RecordingFiles => {
+  const sql = sqlOf(storage, shortWait);
+  return {
+    campaign: String(factOf(sql, "id")),
+    folders: sql
+      .all("select name from outdial_fact where name glob ? order by name", `${folderFact}*`)
+      .map(({ name }) => String(name).slice(folderFact.length)),
+    keepFolder: (path) => sql.transaction(() => setFact(sql, `${folderFact}${path}`, 1)),
+    of: (numbers) =>
+      [...numbersIn(numbers)].flatMap((number) =>
+        sql
+          .all("select contact from outdial_contact where to_number = ?", number)
+          .flatMap(({ contact }) => recordingsIn(sql, Number(contact), Number(contact))),
+      ),
+  };
+};

@@ -1,0 +1,246 @@
+import { createHash } from "node:crypto";
+import { access, constants, mkdir, rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Context } from "../../callbacks/index.ts";
+import type { Campaign, KeptRecording, Script, ScriptStep } from "../../campaigns/index.ts";
+import type { RecordingInput } from "../../flows/index.ts";
+import { exits, Failure } from "../command.ts";
+import { partOf, writeNew } from "../new-file.ts";
+import { codeOf } from "../terminal.ts";
+
+/** The ends of the files' names, by the media types of recordings; any other is `audio`. */
+const extensions: ReadonlyMap<string, string> = new Map([
+  ...["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"].map(
+    (type) => [type, "wav"] as const,
+  ),
+  ...["audio/mpeg", "audio/mp3"].map((type) => [type, "mp3"] as const),
+]);
+
+const otherExtension = "audio";
+
+const everyExtension: ReadonlySet<string> = new Set([...extensions.values(), otherExtension]);
+
+const extensionOf = ({ headers }: Response): string => {
+  const [type = ""] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+  return extensions.get(type.trim()) ?? otherExtension;
+};
+
+/** What decides the name of a recording's file. */
+type Named = Pick<KeptRecording, "contact" | "attempt" | "recording_id" | "as">;
+
+/**
+ * The name of a recording's file, without its end: no telephone number is in it, and nothing of the sender's that could name
+ * another folder.
+ */
+const stemOf = (campaign: string, { contact, attempt, recording_id, as = "" }: Named): string => {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([campaign, recording_id]))
+    .digest("hex");
+  const name = /^[a-z]\w{0,31}$/.test(as) ? as : "recording";
+  return `${Math.trunc(contact)}-${Math.trunc(attempt)}-${name}-${digest.slice(0, 16)}`;
+};
+
+const isThere = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+/** The files that a recording may have in a folder. */
+const filesOf = (folder: string, stem: string): readonly string[] =>
+  [...everyExtension].map((extension) => join(folder, `${stem}.${extension}`));
+
+/**
+ * Deletes the files of recordings.
+ *
+ * @returns how many there were
+ * @throws the system's error
+ */
+export const deleteFiles = async (
+  folders: readonly string[],
+  campaign: string,
+  recordings: readonly Named[],
+): Promise<number> => {
+  let deleted = 0;
+  for (const folder of folders) {
+    for (const recording of recordings) {
+      const stem = stemOf(campaign, recording);
+      // What a process that was killed left of it is deleted, too.
+      await rm(partOf(join(folder, stem)), { force: true });
+      for (const file of filesOf(folder, stem)) {
+        if (!(await isThere(file))) continue;
+        await rm(file);
+        deleted++;
+      }
+    }
+  }
+  return deleted;
+};
+
+/**
+ * The folder of recordings, which is made if there is none.
+ *
+ * @returns its absolute path
+ * @throws {Failure} if nothing can be written there
+ */
+export const prepareFolder = async (path: string): Promise<string> => {
+  const folder = resolve(path);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(`${folder}/.`, constants.W_OK);
+    return folder;
+  } catch (error) {
+    throw new Failure(
+      `--recordings cannot be written (${codeOf(error) ?? "unknown"})`,
+      exits.usage,
+    );
+  }
+};
+
+/** What fetches recordings into a folder. */
+export interface FolderParts {
+  /** Its absolute path. */
+  readonly folder: string;
+  /** Returns the campaign once it is open. */
+  readonly campaign: () => Pick<Campaign, "id" | "contact"> | undefined;
+  /** Fetches a recording by its URL. */
+  readonly fetch: (url: string) => Promise<Response>;
+  /** Prints a line. */
+  readonly report: (line: string) => void;
+}
+
+/** How many recordings are fetched at once. */
+const mostAtOnce = 8;
+
+/** How long recordings are waited for that calls have made, in milliseconds. */
+const longestWait = 60_000;
+
+const keyOf = ({ contact, attempt }: Context, as: string | undefined): string =>
+  JSON.stringify([contact, attempt, as]);
+
+/** Why a recording could not be kept, without its URL. */
+const reasonOf = (error: unknown): string => {
+  const code = codeOf(error);
+  if (code) return code;
+  return error instanceof Error ? error.message : "unknown";
+};
+
+/** A folder into which the recordings of a list are fetched as they come. */
+export class RecordingFolder {
+  readonly #parts: FolderParts;
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #waiting: (() => void)[] = [];
+  #free = mostAtOnce;
+  /** Recordings that calls have made, and that the service doesn't have yet. */
+  readonly #expected = new Set<string>();
+  #changed = (): void => {};
+  saved = 0;
+  failed = 0;
+
+  constructor(parts: FolderParts) {
+    this.#parts = parts;
+  }
+
+  /** The same script, whose recordings are waited for. */
+  watch(script: Script): Script {
+    const watched =
+      (step: ScriptStep): ScriptStep =>
+      async (given) => {
+        const action = await step(given);
+        if (action?.action === "record") this.#expected.add(keyOf(given.context, action.as));
+        return action;
+      };
+    const steps = Object.entries(script.steps ?? {}).map(([name, step]) => [name, watched(step)]);
+    return {
+      ...script,
+      onAnswer: watched(script.onAnswer),
+      onMachine: script.onMachine && watched(script.onMachine),
+      ...(script.steps && { steps: Object.fromEntries(steps) }),
+    };
+  }
+
+  /** Begins to fetch a recording. It never throws: a recording that can't be fetched is reported and counted. */
+  keep(recording: RecordingInput): void {
+    const { context, recording_id, as } = recording;
+    this.#expected.delete(keyOf(context, as));
+    const known = { contact: Number(context.contact), attempt: Number(context.attempt) };
+    const { id = "" } = this.#parts.campaign() ?? {};
+    const stem = stemOf(id, { ...known, recording_id, as });
+    if (this.#underWay.has(stem)) return;
+    const work = this.#inSlot(() => this.#save(stem, recording))
+      .catch((error: unknown) => {
+        this.failed++;
+        this.#parts.report(
+          `a recording could not be kept (${reasonOf(error)}): it stays at the service`,
+        );
+      })
+      .finally(() => {
+        this.#underWay.delete(stem);
+        this.#changed();
+      });
+    this.#underWay.set(stem, work);
+    this.#changed();
+  }
+
+  /**
+   * Waits until every recording that has come is in its file, and for those that calls have made, a minute at most.
+   *
+   * @param signal - ends the wait for those that haven't come
+   */
+  async complete(signal: AbortSignal): Promise<void> {
+    const count = this.#expected.size;
+    if (count > 0 && !signal.aborted) {
+      this.#parts.report(`recordings that are waited for, a minute at most: ${count}`);
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(late.resolve, longestWait);
+      signal.addEventListener("abort", () => late.resolve(), { once: true });
+      let isLate = false;
+      late.promise.then(() => {
+        isLate = true;
+      });
+      while (this.#expected.size > 0 && !isLate) {
+        const changed = new Promise<void>((wake) => {
+          this.#changed = wake;
+        });
+        await Promise.race([changed, late.promise]);
+      }
+      clearTimeout(timer);
+    }
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
+  }
+
+  /** What has become of the recordings. */
+  get summary(): string {
+    const { saved, failed } = this;
+    const missing = failed > 0 ? `; not kept, only at the service: ${failed}` : "";
+    return `recordings in ${this.#parts.folder}: ${saved}${missing}`;
+  }
+
+  async #inSlot(work: () => Promise<void>): Promise<void> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free++;
+    }
+  }
+
+  async #save(stem: string, { context, recording_url }: RecordingInput): Promise<void> {
+    const { folder, fetch, campaign } = this.#parts;
+    const isKnown = (of: Context): boolean => campaign()?.contact(of) !== undefined;
+    if (!isKnown(context)) return;
+    // A notification may come twice.
+    for (const file of filesOf(folder, stem)) if (await isThere(file)) return;
+    const file = await writeNew(
+      join(folder, stem),
+      () => fetch(recording_url),
+      (response) => join(folder, `${stem}.${extensionOf(response)}`),
+    );
+    // Its contact was erased meanwhile.
+    if (isKnown(context)) this.saved++;
+    else await rm(file);
+  }
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { carriers } from "../carriers/carriers.ts";
+import { startEmulator } from "../carriers/stage.ts";
+import { invoke } from "./cli.ts";
+import { newFolder } from "./emulate.ts";
+
+const secret = "a secret that was made at random";
+const number = "+12025550161";
+
+const script = `
+export default {
+  onAnswer: () => ({
+    action: "record", prompts: ["Tell us why."], as: "why", next: "thanks", finish_on_key: "#",
+  }),
+  steps: { thanks: () => ({ action: "say", prompts: ["Thank you."] }) },
+};`;
+
+const services = [
+  { name: "own", emulated: {}, account: undefined },
+  ...carriers.map(({ name, emulated, service: { account } }) => ({ name, emulated, account })),
+];
+
+test.each(services)(
+  "dial --recordings keeps what people say, and erase deletes it: $name",
+  async ({ name, emulated, account }) => {
+    const folder = newFolder();
+    const { emulator, baseUrl } = await startEmulator({
+      ...emulated,
+      callee: [
+        { type: "until-prompt" },
+        { type: "say", text: "It was late.", ms: 2_000 },
+        { type: "press", digits: "#" },
+      ],
+    });
+    writeFileSync(join(folder, "people.csv"), `to_number\n${number}\n`);
+    writeFileSync(join(folder, "script.mjs"), script);
+    const env = {
+      OUTDIAL_API_KEY: emulator.apiKey,
+      SIGNING_SECRET: secret,
+      ...(name !== "twilio" && { OUTDIAL_SIGNATURE_SECRET: emulator.webhookSecret }),
+    };
+    const audio = join(folder, "audio");
+    const { code, stderr } = await invoke(
+      [
+        ...["dial", join(folder, "people.csv"), "--script", join(folder, "script.mjs")],
+        ...["--from", "+12025550199", "--base-url", baseUrl, "--listen", "127.0.0.1:0"],
+        ...["--window", "always", "--yes", "--recordings", audio],
+        ...(account ? ["--service", name, "--account", account] : []),
+      ],
+      env,
+    );
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`recordings in ${audio}: 1\n`)]);
+    const [file = "", ...others] = readdirSync(audio);
+    expect(file).toMatch(/^1-1-why-[0-9a-f]{16}\.(wav|mp3)$/);
+    expect(others).toEqual([]);
+    expect(statSync(join(audio, file)).size).toBeGreaterThan(1_000);
+    // Neither a telephone number nor a URL of the recording is printed or kept.
+    expect(stderr).not.toMatch(/recordings?[/_].*(Signature|signature)=/);
+    const ledger = join(folder, "people.outdial");
+    const { stdout } = await invoke(["results", ledger, "--json"]);
+    const [recordings = "", ...more]: string[] = JSON.parse(stdout).recordings;
+    expect(recordings).toMatch(/^[\w-]+$/);
+    expect(more).toEqual([]);
+    expect(readFileSync(ledger, "latin1")).not.toMatch(/https?:[^\s]*record/i);
+    const erased = await invoke(["erase", ledger, number], { SIGNING_SECRET: secret });
+    expect(erased).toEqual({
+      ...{ code: 0, stderr: "" },
+      stdout: `1 erased\nfiles of recordings deleted: 1\nrecordings at the service, which you delete there: ${recordings}\n`,
+    });
+    expect(readdirSync(audio)).toEqual([]);
+  },
+);
+
+test.each([
+  [["--flow", "https://app.test/flow"], "--recordings needs --script"],
+  [["--script", "script.ts", "--emulate"], "--recordings needs --script"],
+])("dial --recordings with %j is refused", async (flags, message) => {
+  const { code, stderr } = await invoke(
+    [
+      ...["dial", "people.csv", "--from", "+12025550199", "--window", "always"],
+      ...["--recordings", "audio", ...flags],
+    ],
+    {},
+  );
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});

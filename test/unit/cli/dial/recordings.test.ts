@@ -1,0 +1,171 @@
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import {
+  deleteFiles,
+  prepareFolder,
+  RecordingFolder,
+} from "../../../../src/cli/dial/recordings.ts";
+import { ServiceException } from "../../../../src/errors.ts";
+import { record, say } from "../../../../src/flows/index.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const each of folders.splice(0)) rmSync(each, { recursive: true });
+});
+
+const campaign = "cb0c965dc06fd710";
+const recording_url = "https://storage.test/r?signature=MARKED";
+
+const wav = (text = "RIFF") =>
+  new Response(text, { headers: { "Content-Type": "audio/x-wav; a=b" } });
+
+/** A folder of recordings, and what it fetches and reports. */
+const stage = (answer: (url: string) => Response | Promise<Response> = () => wav()) => {
+  const folder = mkdtempSync(join(tmpdir(), "recordings-"));
+  folders.push(folder);
+  const fetched: string[] = [];
+  const reported: string[] = [];
+  const people = { isErased: false };
+  const recordings = new RecordingFolder({
+    folder,
+    campaign: () => ({
+      id: campaign,
+      contact: () =>
+        people.isErased
+          ? undefined
+          : { to_number: "+12025550100", id: undefined, variables: {}, attempt: 1 },
+    }),
+    fetch: async (url) => {
+      fetched.push(url);
+      return answer(url);
+    },
+    report: (line) => reported.push(line),
+  });
+  const made = (recording_id: string, as?: string, contact = 7) => ({
+    ...{ call_id: "cs_1", recording_id, recording_url, as },
+    context: { campaign, contact, attempt: 2, to_number: "+12025550100" },
+  });
+  const done = () => recordings.complete(AbortSignal.abort());
+  return { folder, fetched, reported, recordings, people, made, done };
+};
+
+const never = "0123456789abcdef";
+
+test("a recording is fetched into a file of its own, which only its user may read, and whose name has no number", async () => {
+  const { folder, fetched, recordings, made, done } = stage();
+  recordings.keep(made("RE1", "why"));
+  await done();
+  const [name = "", ...others] = readdirSync(folder);
+  expect(name).toMatch(/^7-2-why-[0-9a-f]{16}\.wav$/);
+  expect(others).toEqual([]);
+  expect(lstatSync(join(folder, name)).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(folder, name), "utf8")).toBe("RIFF");
+  expect([fetched, recordings.saved, recordings.failed]).toEqual([[recording_url], 1, 0]);
+});
+
+test("one that comes again, also at the same time, is fetched once, and no file is replaced", async () => {
+  const { folder, fetched, recordings, made, done } = stage();
+  recordings.keep(made("RE1"));
+  recordings.keep(made("RE1"));
+  await done();
+  const [name = ""] = readdirSync(folder);
+  writeFileSync(join(folder, name), "mine");
+  recordings.keep(made("RE1"));
+  await done();
+  expect(fetched).toHaveLength(1);
+  expect(readFileSync(join(folder, name), "utf8")).toBe("mine");
+});
+
+test.each([
+  ["../../etc/passwd", "why"],
+  ["RE1", "../../evil"],
+  ["RE1/../../x", "/etc/passwd"],
+  ["\0", "a".repeat(40)],
+])("the id %j and the name %j lead out of no folder", async (id, as) => {
+  const { folder, recordings, made, done } = stage();
+  recordings.keep(made(id, as));
+  await done();
+  expect(readdirSync(folder)).toEqual([
+    expect.stringMatching(/^7-2-(why|recording)-[0-9a-f]{16}\.wav$/),
+  ]);
+});
+
+test("one that can't be fetched, or not whole, is reported without its URL, counted, and leaves no file", async () => {
+  const broken = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode("RI"));
+      controller.error(new Error("lost"));
+    },
+  });
+  const { folder, reported, recordings, made, done } = stage(() => {
+    if (recordings.failed + reported.length === 0)
+      throw new ServiceException("HTTP 404", { code: 404 });
+    return new Response(broken);
+  });
+  recordings.keep(made("RE1"));
+  await done();
+  recordings.keep(made("RE2"));
+  await done();
+  expect(reported).toEqual([
+    "a recording could not be kept (HTTP 404): it stays at the service",
+    "a recording could not be kept (lost): it stays at the service",
+  ]);
+  expect(readdirSync(folder)).toEqual([]);
+  expect(recordings.summary).toBe(`recordings in ${folder}: 0; not kept, only at the service: 2`);
+});
+
+test("of who was erased, also meanwhile, no file is left", async () => {
+  const { folder, fetched, recordings, people, made, done } = stage(() => {
+    people.isErased = true;
+    return wav();
+  });
+  recordings.keep(made("RE1"));
+  await done();
+  recordings.keep(made("RE2"));
+  await done();
+  expect([readdirSync(folder), fetched.length, recordings.saved]).toEqual([[], 1, 0]);
+});
+
+test("erasing deletes the files of a contact's recordings alone, and what a killed process left of them", async () => {
+  const { folder, recordings, made, done } = stage((url) => new Response(url));
+  recordings.keep(made("RE1", "why"));
+  recordings.keep(made("RE2", "why", 8));
+  await done();
+  const [first = "", second = ""] = readdirSync(folder).sort();
+  expect(first).toMatch(/\.audio$/);
+  const part = `.${first.replace(".audio", ".part")}`;
+  writeFileSync(join(folder, part), "RI");
+  const kept = { contact: 7, attempt: 2, recording_id: "RE1", as: "why" };
+  expect(await deleteFiles([folder, `${folder}/gone`], campaign, [kept])).toBe(1);
+  expect(readdirSync(folder)).toEqual([second]);
+  expect(await deleteFiles([folder], never, [{ ...kept, contact: 8 }])).toBe(0);
+});
+
+test("recordings that calls have made are waited for", async () => {
+  const { reported, recordings, made } = stage();
+  const script = recordings.watch({
+    onAnswer: () => record("Why?", { as: "why", next: "thanks" }),
+    steps: { thanks: () => say("Thank you.") },
+  });
+  const { context } = made("RE1");
+  const given = { context } as Parameters<typeof script.onAnswer>[0];
+  await script.onAnswer(given);
+  await script.steps?.thanks?.(given);
+  const complete = recordings.complete(new AbortController().signal);
+  expect(reported).toEqual(["recordings that are waited for, a minute at most: 1"]);
+  recordings.keep(made("RE1", "why"));
+  await complete;
+  expect(recordings.saved).toBe(1);
+});
+
+test("the folder is made, for its user alone, and one that can't be written is refused", async () => {
+  const { folder } = stage();
+  const made = await prepareFolder(join(folder, "a", "b"));
+  expect(lstatSync(made).mode & 0o777).toBe(0o700);
+  writeFileSync(join(folder, "file"), "");
+  await expect(prepareFolder(join(folder, "file"))).rejects.toThrow(
+    /--recordings cannot be written \(\w+\)/,
+  );
+});
