@@ -7,7 +7,7 @@ import { move } from "./contact-state.ts";
 import { isDisposition, mayCallBack } from "./disposition.ts";
 import { isBlocked, telephoneOf } from "./do-not-call.ts";
 import { hasCallBack } from "./next-step.ts";
-import type { CampaignSettings } from "./options.ts";
+import type { ListSettings } from "./options.ts";
 import { isOverAt } from "./progress.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactIn, isErased } from "./tables.ts";
@@ -27,7 +27,7 @@ const scheduleCallBack = (
   row: ContactRow,
   call_at: number,
   at: number,
-  { callBacks }: CampaignSettings,
+  { callBacks }: ListSettings,
 ): boolean => {
   const { contact, attempts, state, call_backs } = row;
   // A time that was agreed on is only moved, and nobody's first call is one more.
@@ -60,7 +60,7 @@ export const callBack = (
   sql: Sql,
   to_number: string,
   given: unknown,
-  settings: CampaignSettings,
+  settings: ListSettings,
 ): Promise<boolean> => {
   if (!is(CallParams.entries.to_number, to_number)) {
     fail("to_number", CallParams.entries.to_number.message);

@@ -16,6 +16,8 @@
  * as well (`post` is `no`). `state`, `outcome`, `reason`, `due`, `wait` of a contact, and `state`, `answerer` of an attempt
  * follow from them.
  * Since version 9 `idempotency_key`, `signed` and `body` of an attempt: what its request is sent again with (`Sent` in repeats.ts).
+ * Since version 10 `service` of an attempt: the name of the service that it is at, where the campaign has several, and
+ * `refused_by`: the names of those that have refused it. `outdial_service` has the names to which the ledger belongs.
  */
 const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",
@@ -205,5 +207,13 @@ export const steps: readonly (readonly Step[])[] = [
     attemptColumn("idempotency_key", "text"),
     attemptColumn("signed", "integer"),
     attemptColumn("body", "text"),
+  ],
+  // Several services.
+  [
+    attemptColumn("service", "text"),
+    attemptColumn("refused_by", "text"),
+    "create table outdial_service (name text primary key, identity text not null) without rowid",
+    `create index outdial_at_service on outdial_attempt (service)
+     where service is not null and state <> 'settled'`,
   ],
 ];

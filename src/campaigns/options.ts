@@ -5,14 +5,16 @@ import {
   is,
   lazy,
   type OptionalSchema,
+  omit,
   optional,
+  pick,
   strictObject,
 } from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import type { LiveCall } from "../calls/live-call.ts";
 import { type CallAtUrls, CallParams } from "../calls/params.ts";
-import { fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
+import { check, fail, fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
@@ -201,6 +203,40 @@ export interface CampaignOptions {
   readonly clock?: (() => number) | undefined;
 }
 
+/** The options that each of several services has of its own. */
+const ownOptions = [
+  "from_number",
+  "flow_url",
+  "status_callback_url",
+  "create",
+  "account",
+  "get",
+  "end",
+  "service",
+  "rate",
+  "concurrency",
+] as const;
+
+type OwnOption = (typeof ownOptions)[number];
+
+/** One of several services that a campaign calls by: its options are those of a campaign with one. */
+export interface NamedService extends Pick<CampaignOptions, OwnOption> {
+  /**
+   * What the ledger, `results` and `note` know it by: a lowercase letter, and then at most 31 of them, digits, `_` and `-`.
+   * A ledger belongs to the names: one may be added, and one that has live calls must stay.
+   */
+  readonly name: string;
+}
+
+/**
+ * The options of a campaign that calls by several services. A contact is claimed for one that has a free slot; a service
+ * that can't be reached, or refuses every call, pauses alone, and the others go on.
+ */
+export interface ServicesOptions extends Omit<CampaignOptions, OwnOption> {
+  /** The services, in the order in which they are asked for a free slot. */
+  readonly services: readonly NamedService[];
+}
+
 /** The options that have a default. */
 type Defaulted =
   | ("account" | "service" | "rate" | "retryOn" | "retryDelay" | "callBacks" | "settleTimeout")
@@ -210,6 +246,15 @@ type Defaulted =
 export type CampaignSettings = Omit<CampaignOptions, Defaulted> & {
   readonly [Name in Defaulted]-?: NonNullable<CampaignOptions[Name]>;
 };
+
+/** What holds for the whole list, whichever service calls. */
+export type ListSettings = Omit<CampaignSettings, OwnOption>;
+
+/** What holds for the calls of one service: the list's settings, with its own. */
+export interface ServiceSettings extends CampaignSettings {
+  /** Its name, where there may be others. */
+  readonly name?: string | undefined;
+}
 
 const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) =>
   custom<number>(
@@ -312,7 +357,7 @@ export const clockOption: OptionalSchema<
 export const defaultSettleTimeout = 3_750_000;
 
 /** The rules of the options and their defaults, in the order of their issues. */
-export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = strictObject(
+const schema = strictObject(
   {
     from_number: lazy(senderRules),
     flow_url: signable,
@@ -373,9 +418,52 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
   presence,
 );
 
+/** Whether a text can be the name of a service. */
+const isName = (value: unknown): boolean => /^[a-z][a-z\d_-]{0,31}$/.test(String(value));
+
+const named = strictObject(
+  {
+    name: custom<string>(
+      (value) => isText(value) && isName(value),
+      'must be a name such as "main"',
+    ),
+    ...pick(schema, ownOptions).entries,
+  },
+  presence,
+);
+
+/** The rule of the services, by the kind of the value: an issue names the field that is wrong. */
+const servicesRules = (value: unknown) => {
+  const names = Array.isArray(value) ? value.map((each) => fieldsOf(each).name) : [];
+  return names.length > 0 && new Set(names).size === names.length
+    ? array(named)
+    : custom<never>(() => false, "must be a list of one service or more, each with its own name");
+};
+
+const severalSchema = strictObject(
+  { ...omit(schema, ownOptions).entries, services: lazy(servicesRules) },
+  presence,
+);
+
+/**
+ * The settings of each service: of one without a name, or of several.
+ *
+ * @throws {BadParametersException}
+ */
+export const servicesOf = (
+  options: CampaignOptions | ServicesOptions,
+): readonly [ServiceSettings, ...ServiceSettings[]] => {
+  if (fieldsOf(options).services === undefined) return [check(schema, () => options)];
+  const { services, ...list } = check(severalSchema, () => options);
+  const [first, ...others] = services.map((service) => ({ ...list, ...service }));
+  return first ? [first, ...others] : fail("services", "must be a list of one service or more");
+};
+
 /** What is allowed, and probably not meant. */
-export const warningsOf = ({ create }: Pick<CampaignOptions, "create">): readonly string[] =>
-  create.length < 2
+export const warningsOf = (
+  services: readonly Pick<CampaignOptions, "create">[],
+): readonly string[] =>
+  services.some(({ create }) => create.length < 2)
     ? [
         "create takes one parameter, so a call may begin after the calling hours: write create: (params, options) => client.calls.create(params, options)",
       ]
