@@ -24,7 +24,13 @@ export {
 } from "./disposition.ts";
 export type { EndedCalls, LiveServices, OpenCall } from "./ending.ts";
 export { LedgerException, type LedgerReason, ListException } from "./errors.ts";
-export type { AnswerFigures, CostFigures, Figures, QuarterFigures } from "./figures.ts";
+export type {
+  AnswerFigures,
+  CostFigures,
+  Figures,
+  QuarterFigures,
+  ServiceFigures,
+} from "./figures.ts";
 export {
   type Ledger,
   type LedgerOptions,

@@ -5,16 +5,23 @@ import {
   is,
   lazy,
   type OptionalSchema,
-  omit,
   optional,
-  pick,
   strictObject,
 } from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call } from "../calls/call.ts";
 import type { LiveCall } from "../calls/live-call.ts";
 import { type CallAtUrls, CallParams } from "../calls/params.ts";
-import { check, fail, fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
+import {
+  check,
+  fail,
+  fieldsOf,
+  flag,
+  isFunction,
+  isText,
+  presence,
+  withoutThrowing,
+} from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
@@ -219,6 +226,8 @@ const ownOptions = [
 
 type OwnOption = (typeof ownOptions)[number];
 
+const isOwn = (option: string): boolean => ownOptions.some((own) => own === option);
+
 /** One of several services that a campaign calls by: its options are those of a campaign with one. */
 export interface NamedService extends Pick<CampaignOptions, OwnOption> {
   /**
@@ -418,32 +427,8 @@ const schema = strictObject(
   presence,
 );
 
-/** Whether a text can be the name of a service. */
-const isName = (value: unknown): boolean => /^[a-z][a-z\d_-]{0,31}$/.test(String(value));
-
-const named = strictObject(
-  {
-    name: custom<string>(
-      (value) => isText(value) && isName(value),
-      'must be a name such as "main"',
-    ),
-    ...pick(schema, ownOptions).entries,
-  },
-  presence,
-);
-
-/** The rule of the services, by the kind of the value: an issue names the field that is wrong. */
-const servicesRules = (value: unknown) => {
-  const names = Array.isArray(value) ? value.map((each) => fieldsOf(each).name) : [];
-  return names.length > 0 && new Set(names).size === names.length
-    ? array(named)
-    : custom<never>(() => false, "must be a list of one service or more, each with its own name");
-};
-
-const severalSchema = strictObject(
-  { ...omit(schema, ownOptions).entries, services: lazy(servicesRules) },
-  presence,
-);
+/** The rule of the names of services. */
+const nameRule = 'must have names of their own, such as "main"';
 
 /**
  * The settings of each service: of one without a name, or of several.
@@ -453,10 +438,22 @@ const severalSchema = strictObject(
 export const servicesOf = (
   options: CampaignOptions | ServicesOptions,
 ): readonly [ServiceSettings, ...ServiceSettings[]] => {
-  if (fieldsOf(options).services === undefined) return [check(schema, () => options)];
-  const { services, ...list } = check(severalSchema, () => options);
-  const [first, ...others] = services.map((service) => ({ ...list, ...service }));
-  return first ? [first, ...others] : fail("services", "must be a list of one service or more");
+  const given = withoutThrowing(() => fieldsOf(options).services);
+  if (given === undefined) return [check(schema, () => options)];
+  const names = new Set<unknown>();
+  const all = [given].flat().map((each): ServiceSettings => {
+    const { name, ...own } = fieldsOf(each);
+    if (!isText(name) || !/^[a-z][a-z\d_-]{0,31}$/.test(name) || names.has(name)) {
+      fail("services", nameRule);
+    }
+    names.add(name);
+    const { services: _, ...list } = fieldsOf(options);
+    for (const option of Object.keys(own)) if (!isOwn(option)) fail(option, "is unknown");
+    for (const option of ownOptions) if (option in list) fail(option, "is in services");
+    return { ...check(schema, () => ({ ...list, ...own })), name };
+  });
+  const [first, ...others] = all;
+  return first ? [first, ...others] : fail("services", nameRule);
 };
 
 /** What is allowed, and probably not meant. */

@@ -173,7 +173,7 @@ export class Services {
   }
 
   /**
-   * Gives each contact the service with most free calls, of those that have not refused it.
+   * Gives each contact the first service that has a call free and has not refused it.
    *
    * @param free - how many calls may begin at each; it is used up
    */
@@ -187,13 +187,11 @@ export class Services {
     const left: DueContact[] = [];
     for (const contact of contacts) {
       const refusedBy = refusals?.get(contact.contact);
-      let most = 0;
-      let service: DialedService | undefined;
-      for (const [each, calls] of free) {
-        if (calls > most && !refusedBy?.includes(each.name ?? "")) [most, service] = [calls, each];
-      }
+      const service = this.all.find(
+        (each) => free.get(each) && !refusedBy?.includes(each.name ?? ""),
+      );
       if (service) {
-        free.set(service, most - 1);
+        free.set(service, (free.get(service) ?? 0) - 1);
         calls.push({ contact, service });
       } else left.push(contact);
     }

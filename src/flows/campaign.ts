@@ -22,8 +22,11 @@ export interface FlowCampaign extends Partial<ScriptCampaign> {
    * @defaultValue the campaign itself
    */
   readonly inCall?: ((call: FlowRequest) => ScriptCampaign) | undefined;
-  /** Records an answer, or that the flow of a call failed (`call.flow_error`). */
-  readonly note: (given: StepInput | Received) => unknown;
+  /** Records an answer, or that the flow of a call failed (`call.flow_error`), of a call of the service with that name. */
+  readonly note: (
+    given: StepInput | Received,
+    sender?: { readonly service?: string | undefined },
+  ) => unknown;
 }
 
 /** What a step gets of the campaign of its call. */
@@ -59,6 +62,7 @@ const longestNote = 1_000;
  */
 export const noteFailure = async (
   { note }: FlowCampaign,
+  service: string | undefined,
   { call_id, context }: FlowCall,
   error: unknown,
 ): Promise<void> => {
@@ -70,5 +74,7 @@ export const noteFailure = async (
     data: { flow_error: `flowHandler failed: ${why}` },
   };
   const late = () => new DOMException("campaign.note took longer than 1 s", "TimeoutError");
-  await withDeadline(longestNote, undefined, late, async () => note({ event, context }));
+  await withDeadline(longestNote, undefined, late, async () =>
+    note({ event, context }, { service }),
+  );
 };

@@ -38,7 +38,7 @@ export interface ShareLimits {
 }
 
 /** A shard's part of the plan of a service. */
-export type ServiceShare = ServicePlan & ShareLimits;
+type ServiceShare = ServicePlan & ShareLimits;
 
 /** What a share has beside its plan. */
 interface ShareFacts {
