@@ -1,6 +1,7 @@
 /** What `outdial` and `outdial/fetch` export beside `calls` and `Client`. */
+
+export type { LiveCall, LiveState } from "./calls/call.ts";
 export { Call } from "./calls/call.ts";
-export type { LiveCall, LiveState } from "./calls/live-call.ts";
 export {
   type CallAtUrls,
   type CallFields,

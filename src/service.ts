@@ -1,4 +1,4 @@
-import type { LiveCall, LiveState } from "./calls/live-call.ts";
+import type { LiveCall, LiveState } from "./calls/call.ts";
 import type { CarrierMedia } from "./flows/media/carrier-media.ts";
 import type { CarrierWebhooks } from "./flows/webhooks.ts";
 import type { CallService } from "./options.ts";

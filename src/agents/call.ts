@@ -3,23 +3,24 @@ import { withoutThrowing } from "../lib/check.ts";
 import { isSilent } from "../lib/loudness.ts";
 import type { AgentEvent, Cut, EventOf, ToolResult } from "./agent.ts";
 import type { EndReason } from "./agent-session.ts";
-import { createAnnounced } from "./announced.ts";
 import { type AudioFormat, bytesPerMs, isFormat } from "./audio/resample.ts";
 import type { Call, CallSession } from "./call-session.ts";
 import type { Connection } from "./connection.ts";
 import { createEnding } from "./ending.ts";
-import { AgentException } from "./exception.ts";
-import { createIdle } from "./idle.ts";
-import { createInboundAudio } from "./inbound-audio.ts";
-import { createOutput, type Output } from "./output.ts";
-import { isRefusal } from "./refusals.ts";
-import { createRetries } from "./retries.ts";
+import { createInboundAudio } from "./inbound.ts";
+import { AgentException, isRefusal } from "./problems.ts";
+import {
+  createAnnounced,
+  createOutput,
+  createRetries,
+  createTurnReports,
+  type Output,
+} from "./responses.ts";
+import { createIdle, createWatchdog, type Watchdog } from "./silences.ts";
 import { isOwn } from "./speech.ts";
 import { createToolCalls } from "./tool-calls.ts";
 import { Transcripts } from "./transcripts.ts";
-import { createTurnReports } from "./turn-reports.ts";
 import { createVoice } from "./voice.ts";
-import { createWatchdog, type Watchdog } from "./watchdog.ts";
 
 /** The parts of a call that need an agent that is ready. */
 interface AgentParts {

@@ -3,10 +3,15 @@ import { isText, withoutThrowing } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { Agent, AgentEvent, AgentMessage, Codec, LineFormat } from "./agent.ts";
 import type { ConnectionEnd } from "./agent-session.ts";
-import { AgentException, type AgentProblem } from "./exception.ts";
-import type { Address } from "./open-socket.ts";
-import { type AgentSocket, connect, type OpenSocket, openSocket, release } from "./open-socket.ts";
-import { meaningOf } from "./refusals.ts";
+import {
+  type Address,
+  type AgentSocket,
+  connect,
+  type OpenSocket,
+  openSocket,
+  release,
+} from "./open-socket.ts";
+import { AgentException, type AgentProblem, meaningOf } from "./problems.ts";
 
 /** The longest message that is decoded, in bytes or characters: more than a minute of audio. */
 const maxMessage = 2 ** 23;

@@ -1,6 +1,6 @@
 import type { Playback } from "../flows/media/playback.ts";
 import type { Timers } from "../lib/timers.ts";
-import type { InboundAudio } from "./inbound-audio.ts";
+import type { InboundAudio } from "./inbound.ts";
 
 /** How much later than by our clock the last audio may be played, in ms. */
 export const maxDelay = 30_000;

@@ -52,8 +52,6 @@ export type {
   Spoken,
 } from "./agent-session.ts";
 export type { AudioFormat } from "./audio/resample.ts";
-export { connectAgent } from "./connect.ts";
-export { AgentException, type AgentProblem } from "./exception.ts";
 export type { SessionMetrics, ToolMetrics, TurnMetrics } from "./metrics.ts";
 export type {
   Address,
@@ -73,6 +71,8 @@ export type {
   SessionOptions,
 } from "./options.ts";
 export { type WarmAgent, type WarmOptions, warmAgent } from "./preconnect.ts";
+export { AgentException, type AgentProblem } from "./problems.ts";
+export { connectAgent } from "./session.ts";
 export {
   type GreetingEnd,
   type GreetingOptions,

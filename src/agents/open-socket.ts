@@ -1,7 +1,7 @@
 import { cutInTime, type MediaEvent } from "../flows/media/socket.ts";
 import { isText, withoutThrowing } from "../lib/check.ts";
 import { routeOf } from "../lib/url.ts";
-import { AgentException } from "./exception.ts";
+import { AgentException } from "./problems.ts";
 
 /** The types of event that a socket has. */
 export type AgentSocketEvent = "open" | "message" | "close" | "error";

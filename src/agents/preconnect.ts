@@ -9,8 +9,8 @@ import {
 } from "../lib/rules.ts";
 import type { Agent, AgentEvent, LineFormat } from "./agent.ts";
 import { Connection, type ConnectionListener } from "./connection.ts";
-import { AgentException } from "./exception.ts";
 import type { OpenSocket } from "./open-socket.ts";
+import { AgentException } from "./problems.ts";
 import { checkTools } from "./tools.ts";
 
 /** The options of `warmAgent`. */

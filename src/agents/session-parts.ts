@@ -1,7 +1,7 @@
 import { fail, isFunction } from "../lib/check.ts";
 import type { MediaClock } from "../lib/clock.ts";
 import type { AgentSession, Spoken } from "./agent-session.ts";
-import type { Words } from "./inbound-audio.ts";
+import type { Words } from "./inbound.ts";
 import type { CallOpening } from "./options.ts";
 
 /** Gets what the callee says, and whether somebody speaks in it, until it has resolved; first, their words before. */

@@ -2,7 +2,7 @@ import type { Context } from "../callbacks/signed-url.ts";
 import type { MediaStart } from "../flows/media/messages.ts";
 import { streamOf } from "../flows/media/session.ts";
 import type { AudioFrame, KeyPress, MediaSocket } from "../flows/media/socket.ts";
-import { fail, isText, withoutThrowing } from "../lib/check.ts";
+import { fail, isFunction, isText, withoutThrowing } from "../lib/check.ts";
 import { processClock } from "../lib/clock.ts";
 import { reporterOf } from "../lib/report.ts";
 import {
@@ -27,8 +27,7 @@ import { createCall } from "./call.ts";
 import type { Call } from "./call-session.ts";
 import { Connection } from "./connection.ts";
 import { calledOff } from "./ending.ts";
-import { AgentException } from "./exception.ts";
-import { createKeys } from "./keys.ts";
+import { createKeys } from "./inbound.ts";
 import { Meter } from "./metrics.ts";
 import {
   type Emit,
@@ -40,6 +39,7 @@ import {
 } from "./options.ts";
 import { checkedBelow, durationOf, openingOf, ownAudioOf } from "./own-audio.ts";
 import { agentOf, takeConnection, type WarmAgent } from "./preconnect.ts";
+import { AgentException } from "./problems.ts";
 import { listenTo, playAtOnce, type SessionInternals, sessionParts } from "./session-parts.ts";
 import type { Voice } from "./voice.ts";
 
@@ -66,7 +66,7 @@ const playRules: OptionRules<PlayOptions> = {
  *
  * @throws {BadParametersException} (`placed: "no"`) when an argument breaks its rule
  */
-export const createSession = (
+const createSession = (
   socket: MediaSocket,
   agents: Agent | WarmAgent | readonly (Agent | WarmAgent)[],
   givenOptions: SessionOptions,
@@ -272,4 +272,51 @@ export const createSession = (
     close: () => end("closed"),
   };
   return session;
+};
+
+/**
+ * Connects an agent to a call: sends the callee's audio to the agent and plays the agent's audio to the callee, paced
+ * and silent at once when the callee interrupts. Call it before you yield to the event loop, as with `streamSession`.
+ *
+ * It always ends, for one of the reasons of `EndReason`, and releases both sockets. It throws and rejects nothing but
+ * what is documented here: all other errors go to `onError`.
+ *
+ * @param socket - the call's media socket, already accepted
+ * @param agent - the agent, or what `warmAgent` returned, which one call can take; of a list, the next one takes over
+ * while the one before can't be reached, refuses, is lost or is slow to be ready, and none of its audio was heard
+ * @param options - functions to call, and limits
+ * @throws {BadParametersException} (`placed: "no"`: this places no call) when an argument, an option or a tool breaks
+ * its rule; a warm agent stays connected then
+ *
+ * @example Connect an agent to a call
+ * ```ts
+ * import { connectAgent, openaiRealtime } from "outdial/agents";
+ * import type { MediaSocket } from "outdial/flows";
+ *
+ * const agent = openaiRealtime({
+ *   apiKey: "sk-key",
+ *   instructions: "Say at once that you are a machine, and that the call isn't recorded.",
+ * });
+ * const serve = (socket: MediaSocket) =>
+ *   connectAgent(socket, agent, {
+ *     onTranscript: ({ who, text, final }) => final && console.log(who, text),
+ *     onEnd: ({ reason }) => console.log(reason),
+ *     onError: console.error,
+ *     maxDuration: 300_000,
+ *   });
+ *
+ * // In Deno: serve(Deno.upgradeWebSocket(request).socket). Here, a socket of nothing:
+ * const socket = Object.assign(new EventTarget(), { readyState: 1, send: () => {}, close: () => {} });
+ * const session = serve(socket);
+ * session.close(); // closed
+ * ```
+ * @see docs/agents.md
+ */
+export const connectAgent = (
+  socket: MediaSocket,
+  agent: Agent | WarmAgent | readonly (Agent | WarmAgent)[],
+  options: SessionOptions = {},
+): AgentSession => {
+  if (!socket || !isFunction(socket.addEventListener)) fail("socket", "must be a WebSocket");
+  return createSession(socket, agent, options);
 };

@@ -7,10 +7,10 @@ import type { SpeakOptions, Spoken } from "./agent-session.ts";
 import type { AudioFormat } from "./audio/resample.ts";
 import type { Connection } from "./connection.ts";
 import { type Ending, maxDelay, maxGap } from "./ending.ts";
-import { AgentException } from "./exception.ts";
-import type { InboundAudio } from "./inbound-audio.ts";
+import type { InboundAudio } from "./inbound.ts";
 import type { Limits } from "./options.ts";
 import { durationOf, type OpeningWords, type OwnAudio, onLine } from "./own-audio.ts";
+import { AgentException } from "./problems.ts";
 import type { Listener } from "./session-parts.ts";
 import { createSpeech, ownItem, type Speech, type Utterance } from "./speech.ts";
 

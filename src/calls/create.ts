@@ -6,15 +6,18 @@ import {
   TimeoutException,
 } from "../errors.ts";
 import { pause, type RequireOpen, withDeadline } from "../http/deadline.ts";
-import { networkException, requestIdOf, responseException } from "../http/failure.ts";
-import type { EncodedCall } from "../http/post.ts";
-import { initOf, measured, type Send, sendsOnce } from "../http/post.ts";
+import { type EncodedCall, initOf, measured, type Send, sendsOnce } from "../http/post.ts";
 import { holdsKey, redactor } from "../http/redact.ts";
-import { headOf, readText } from "../http/response.ts";
+import {
+  headOf,
+  networkException,
+  readText,
+  requestIdOf,
+  responseException,
+} from "../http/response.ts";
 import { check, fail, fieldsOf, isKey, withoutThrowing } from "../lib/check.ts";
 import { apiOf, isLoopback } from "../lib/url.ts";
-import type { CarrierClient } from "../options.ts";
-import { type Options, type Settings, settingsOf } from "../options.ts";
+import { type CarrierClient, type Options, type Settings, settingsOf } from "../options.ts";
 import { Call } from "./call.ts";
 import { CallParams, requestFlowOf } from "./params.ts";
 

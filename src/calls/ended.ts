@@ -2,6 +2,7 @@ import { ServiceException, TimeoutException, withoutPlaced } from "../errors.ts"
 import { withDeadline } from "../http/deadline.ts";
 import { fail, isRecord, kindOf, withoutThrowing } from "../lib/check.ts";
 import { isSignal, settingsOfEither } from "../options.ts";
+import type { LiveCall, LiveState } from "./call.ts";
 import { readCall } from "./get.ts";
 import {
   checkId,
@@ -12,7 +13,6 @@ import {
   runPrepared,
   withoutPlacing,
 } from "./live.ts";
-import type { LiveCall, LiveState } from "./live-call.ts";
 
 /** How long `ended` waits. */
 export interface EndedOptions {

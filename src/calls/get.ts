@@ -1,7 +1,7 @@
 import { ServiceException } from "../errors.ts";
 import { fieldsOf, withoutThrowing } from "../lib/check.ts";
+import type { LiveCall } from "./call.ts";
 import { checkId, type Live, type OptionsOrClient, runLive } from "./live.ts";
-import type { LiveCall } from "./live-call.ts";
 
 /** Whether two ids are those of one call: a service may write them in other letters than it was asked. */
 const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();

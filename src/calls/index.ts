@@ -63,12 +63,12 @@ export type {
   RecordingList,
   RedirectedCall,
 } from "../service.ts";
+export type { LiveCall, LiveState } from "./call.ts";
 export { Call } from "./call.ts";
 export { end } from "./end.ts";
 export { type EndedOptions, ended } from "./ended.ts";
 export { get } from "./get.ts";
 export type { LiveEndpoint, LiveOptions, OptionsOrClient } from "./live.ts";
-export type { LiveCall, LiveState } from "./live-call.ts";
 export {
   type CallAtUrls,
   type CallFields,

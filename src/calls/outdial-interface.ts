@@ -2,7 +2,7 @@ import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { apiOf } from "../lib/url.ts";
 import type { Settings } from "../options.ts";
 import type { CarrierLive, LiveRequest } from "../service.ts";
-import { stateAfter } from "./live-call.ts";
+import { stateAfter } from "./call.ts";
 
 /** Whole seconds between two times in ISO 8601; `undefined` if one is absent. */
 const secondsBetween = (from: unknown, to: unknown): number | undefined => {

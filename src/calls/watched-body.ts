@@ -1,6 +1,6 @@
 import { TimeoutException, withoutPlaced } from "../errors.ts";
-import { networkException } from "../http/failure.ts";
 import type { Redaction } from "../http/redact.ts";
+import { networkException } from "../http/response.ts";
 import { withoutThrowing } from "../lib/check.ts";
 
 /** How long a body may send nothing while somebody reads it, in milliseconds. */

@@ -11,9 +11,9 @@ import {
 } from "./contact-state.ts";
 import { type End, retryReasons } from "./disposition.ts";
 import { countDeferral, countRefusal, deferralsNow, resetFaults } from "./faults.ts";
+import { ruleOf } from "./next-step.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign, tallyOf } from "./progress.ts";
-import { ruleOf } from "./retries.ts";
 import { type DialedService, leastWait, type Services, waitAfter } from "./services.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactOf, isErased, isErasedIn } from "./tables.ts";

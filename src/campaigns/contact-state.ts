@@ -1,7 +1,6 @@
-import { type Attempt, attemptsOf, writeFacts } from "./attempt-facts.ts";
+import { type Attempt, attemptsOf, isSame, merge, writeFacts } from "./attempt-facts.ts";
 import { type Disposition, isAnswer, isClosed, type News, type State } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
-import { isSame, merge } from "./facts.ts";
 import { countFlow } from "./faults.ts";
 import {
   type AttemptFacts,
@@ -9,11 +8,11 @@ import {
   hasCallBack,
   type NextStep,
   nextStepOf,
+  type Retries,
   reasonOf,
 } from "./next-step.ts";
 import type { CampaignSettings } from "./options.ts";
 import { isOverAt } from "./progress.ts";
-import type { Retries } from "./retries.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactIn, contactOf, isErased } from "./tables.ts";
 

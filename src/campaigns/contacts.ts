@@ -3,7 +3,7 @@ import { CallParams } from "../calls/params.ts";
 import { BadParametersException, type ParameterIssue } from "../errors.ts";
 import { check, fail, fieldsOf, isText, presence } from "../lib/check.ts";
 import { utf8 } from "../lib/encoding.ts";
-import { callTimeOf } from "./call-times.ts";
+import { callTimeOf } from "./call-backs.ts";
 import { isTimezone, timezoneRule } from "./calling-hours.ts";
 import { move } from "./contact-state.ts";
 import {

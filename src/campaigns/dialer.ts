@@ -1,5 +1,6 @@
 import type { CallAtUrls } from "../calls/params.ts";
 import { BadParametersException } from "../errors.ts";
+import { waitingBy } from "../lib/clock.ts";
 import type { Attempt } from "./attempt-facts.ts";
 import {
   type Answer,
@@ -72,8 +73,6 @@ export interface DialerLimits {
   readonly mostRequests?: number | undefined;
   /** How many calls a service is asked for in a second, at most, by its name. */
   readonly pollsPerSecond?: ((service: string | undefined) => number | undefined) | undefined;
-  /** Wakes the loop that steps, where it is none of the campaign's own. */
-  readonly wakeUp?: WakeUp | undefined;
 }
 
 /** Dials what is due: it alone makes the POSTs of a campaign. */
@@ -103,18 +102,13 @@ export class Dialer {
   /** How many changes wait for the file before which no call may begin. */
   #holds = 0;
   /** Announces whatever may give a sleeping loop something to do. */
-  readonly wakeUp: WakeUp;
+  readonly wakeUp: WakeUp = new WakeUp();
 
   constructor(
     sql: Sql,
     all: readonly [ServiceSettings, ...ServiceSettings[]],
-    {
-      mostRequests = Number.POSITIVE_INFINITY,
-      pollsPerSecond,
-      wakeUp = new WakeUp(),
-    }: DialerLimits = {},
+    { mostRequests = Number.POSITIVE_INFINITY, pollsPerSecond }: DialerLimits = {},
   ) {
-    this.wakeUp = wakeUp;
     const [settings] = all;
     const { perDay = Number.POSITIVE_INFINITY, clock } = settings;
     this.#sql = sql;
@@ -130,6 +124,7 @@ export class Dialer {
     this.ending = new Ending(sql, (name) => this.services.find(name)?.settings, {
       most: mostRequests,
       canEnd: all.some(({ end }) => end !== undefined),
+      clock,
       write,
       done: () => this.wakeUp.announce(),
     });
@@ -355,17 +350,12 @@ export class Dialer {
     for (const { contact, service, params, sent } of calls) {
       if (!claimed.has(contact.contact)) continue;
       const began = this.#settings.clock();
-      const work = this.#post({ contact, service }, params, sent)
-        .then((answer) => {
-          const { contact: number, attempts, call_id } = contact;
-          const key = { contact: number, attempt: attempts + 1 };
-          return this.#record({ ...key, call_id, answer, began, service });
-        })
-        .finally(() => {
-          this.#inFlight.delete(work);
-          this.wakeUp.announce();
-        });
-      this.#inFlight.add(work);
+      this.#track(async () => {
+        const answer = await this.#post({ contact, service }, params, sent);
+        const { contact: number, attempts, call_id } = contact;
+        const key = { contact: number, attempt: attempts + 1 };
+        await this.#record({ ...key, call_id, answer, began, service });
+      });
       // A commit takes its time: the pace is that of the POSTs.
       service.pace.take(this.#settings.clock());
     }
@@ -409,6 +399,17 @@ export class Dialer {
     this.#day.take(at, claimed.size);
     if (claimed.size > 0) setFact(sql, lastClaim, at);
     return claimed;
+  }
+
+  /** Sends the request of an attempt; `posted` waits for it. */
+  #track(request: () => Promise<void>): void {
+    const work = waitingBy(this.#settings.clock)
+      .turn(request)
+      .finally(() => {
+        this.#inFlight.delete(work);
+        this.wakeUp.announce();
+      });
+    this.#inFlight.add(work);
   }
 
   async #post(
@@ -465,13 +466,9 @@ export class Dialer {
         this.#repeats.never(lost);
         continue;
       }
-      const work = this.#repeats
-        .during(lost, clock, () => this.#askAgain(lost, params, service))
-        .finally(() => {
-          this.#inFlight.delete(work);
-          this.wakeUp.announce();
-        });
-      this.#inFlight.add(work);
+      this.#track(() =>
+        this.#repeats.during(lost, clock, () => this.#askAgain(lost, params, service)),
+      );
     }
   }
 

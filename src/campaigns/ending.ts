@@ -1,3 +1,4 @@
+import { inRealTime, type Waiting, waitingBy } from "../lib/clock.ts";
 import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { retryReasons } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
@@ -100,22 +101,20 @@ const openCalls = (sql: Sql): readonly Open[] =>
 
 const publicOf = ({ attempt: _, isBeingPlaced: __, ...call }: Open): OpenCall => call;
 
-const wait = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 /** What ends calls beside the options of their campaign. */
 interface EndingMeans {
   /** How many requests wait for their answer at once, at most. */
   readonly most: number;
   /** Whether a service has the option `end`. */
   readonly canEnd: boolean;
+  readonly clock: () => number;
   /** Commits, and waits while another program holds the file. */
   readonly write: <T>(work: () => T) => Promise<T>;
   /** Called once a call was tried to be ended. */
   readonly done: () => void;
 }
 
-type EndingSettings = EventSettings & Pick<CampaignSettings, "end" | "clock">;
+type EndingSettings = EventSettings & Pick<CampaignSettings, "end">;
 
 /** Returns the settings of a service by its name; `undefined` where it is none of the campaign's. */
 type SettingsOf = (service: string | undefined) => EndingSettings | undefined;
@@ -132,6 +131,8 @@ export class Ending {
   readonly #sql: Sql;
   readonly #settingsOf: SettingsOf;
   readonly #canEnd: boolean;
+  readonly #clock: () => number;
+  readonly #time: Waiting;
   readonly #write: EndingMeans["write"];
   readonly #done: () => void;
   /** The calls that were ended, and those that are being ended, by their ids. */
@@ -140,12 +141,15 @@ export class Ending {
   readonly #queue: (() => void)[] = [];
   #count = 0;
 
-  constructor(sql: Sql, settingsOf: SettingsOf, { most, canEnd, write, done }: EndingMeans) {
+  constructor(sql: Sql, settingsOf: SettingsOf, { most, canEnd, clock, write, done }: EndingMeans) {
     this.#sql = sql;
+    this.#clock = clock;
     this.#settingsOf = settingsOf;
     this.#canEnd = canEnd;
     this.#free = Math.min(mostAtOnce, most);
-    this.#write = write;
+    // No turn: whoever responds to a request may wait until the calls have ended.
+    this.#time = waitingBy(clock);
+    this.#write = (work) => this.#time.hold(write(work));
     this.#done = done;
   }
 
@@ -225,44 +229,44 @@ export class Ending {
   /** Enters the end of a call at once: its final notification may come late, and to nobody once this process has ended. */
   async #enter(call: Ended): Promise<void> {
     const { settings } = call;
-    const { get, clock } = settings;
+    const { get } = settings;
     if (!get) return;
     for (let tries = 0; tries < mostTries; tries++) {
-      if (tries > 0) await wait(retryInterval * 2 ** (tries - 1));
+      if (tries > 0) await this.#pause(tries);
       if (stateOf(this.#sql, call) === "settled") return;
-      const event = await this.#inSlot(() => readEnd(get, call.call_id));
+      const event = await this.#time.hold(this.#inSlot(() => readEnd(get, call.call_id)));
       if (!event) continue;
-      await this.#write(() => recordEvent(this.#sql, call, event, clock(), settings));
+      await this.#write(() => recordEvent(this.#sql, call, event, this.#clock(), settings));
       return;
     }
   }
 
+  /** Waits before a further try. */
+  #pause(tries: number): Promise<void> {
+    return this.#time.wait(retryInterval * 2 ** (tries - 1));
+  }
+
   async #try(
-    { contact, attempt, call_id, settings }: Ended,
+    { contact, attempt, call_id }: Ended,
     end: NonNullable<EndingSettings["end"]>,
   ): Promise<boolean> {
     let detail: string | undefined;
     for (let tries = 0; tries < mostTries; tries++) {
-      if (tries > 0) await wait(retryInterval * 2 ** (tries - 1));
+      if (tries > 0) await this.#pause(tries);
       try {
-        await end(call_id);
-        await this.#audit({ contact, attempt }, settings, "ended");
+        await this.#time.hold(Promise.resolve(end(call_id)));
+        await this.#audit({ contact, attempt }, "ended");
         return true;
       } catch (error) {
         detail = error instanceof Error ? error.name : undefined;
       }
     }
-    await this.#audit({ contact, attempt }, settings, "not_ended", detail);
+    await this.#audit({ contact, attempt }, "not_ended", detail);
     return false;
   }
 
-  async #audit(
-    { contact, attempt }: Attempt,
-    { clock }: EndingSettings,
-    event: string,
-    detail?: string,
-  ): Promise<void> {
-    const at = clock();
+  async #audit({ contact, attempt }: Attempt, event: string, detail?: string): Promise<void> {
+    const at = this.#clock();
     try {
       await this.#write(() => audit(this.#sql, { at, contact, attempt, event, detail }));
     } catch {
@@ -362,16 +366,16 @@ export const endFromOutside = async (
       if (isDone || performance.now() - began > limit) break;
       alone = lockOf(storage);
       if (alone) break;
-      await wait(lookInterval);
+      await inRealTime.wait(lookInterval);
     }
     const outside: SettingsOf = (name) => {
       const own = name === undefined ? live : live.services?.[name];
-      return { ...anyRetry, ...own, name, clock: live.clock };
+      return { ...anyRetry, ...own, name };
     };
-    const means = { most: mostAtOnce, canEnd: true, write, done: () => {} };
+    const means = { most: mostAtOnce, canEnd: true, clock: live.clock, write, done: () => {} };
     const ending = new Ending(sql, outside, means);
     ending.endAll(endedSince(sql, entry).untried);
-    await ending.idle();
+    await waitingBy(live.clock).pass(ending.idle());
   } finally {
     alone?.close();
   }

@@ -41,6 +41,7 @@ export {
 export type { ListColumns, ListOptions, NumberReading } from "./list/columns.ts";
 export type { ListSource } from "./list/csv.ts";
 export { readList } from "./list/read.ts";
+export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./next-step.ts";
 export { openCampaign } from "./open-campaign.ts";
 export type {
   CallState,
@@ -51,7 +52,6 @@ export type {
 } from "./options.ts";
 export type { ListRows, People } from "./people.ts";
 export type { Progress } from "./progress.ts";
-export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./retries.ts";
 export type { Script, ScriptInput, ScriptStep } from "./script.ts";
 export type { Database, DurableStorage, Param, Row, Statement, Storage, Value } from "./sqlite.ts";
 export type { Synced, SyncOptions, SyncPlan } from "./sync.ts";

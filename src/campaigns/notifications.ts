@@ -1,11 +1,10 @@
 import type { Received } from "../callbacks/handler.ts";
 import { fieldsOf, isText } from "../lib/check.ts";
-import { type Attempt, stateOf } from "./attempt-facts.ts";
+import { type Attempt, bareFailure, stateOf } from "./attempt-facts.ts";
 import { recordPlaced } from "./attempts.ts";
 import { claim } from "./claims.ts";
 import { type FollowSettings, recordNews, writeReclaimed } from "./contact-state.ts";
 import { type End, isDisposition, type News } from "./disposition.ts";
-import { bareFailure } from "./facts.ts";
 import { resetFaults } from "./faults.ts";
 import type { ServiceSettings } from "./options.ts";
 import { setStateOfCampaign, stateOfCampaign } from "./progress.ts";

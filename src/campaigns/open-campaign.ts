@@ -1,10 +1,11 @@
+import { hex } from "../lib/encoding.ts";
 import type { Campaign } from "./campaign.ts";
 import { checkUrls, signedUrls } from "./check.ts";
-import type { Dialer, DialerLimits } from "./dialer.ts";
+import type { Dialer } from "./dialer.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { open } from "./engine.ts";
+import { LedgerException } from "./errors.ts";
 import { LastKnown, loopsOf } from "./loops.ts";
-import { openUnderOneName } from "./one-name.ts";
 import {
   type CampaignOptions,
   type ListSettings,
@@ -15,7 +16,38 @@ import { otherNumbersOf } from "./people.ts";
 import { calledContact } from "./script.ts";
 import { patience, type Sql, type Storage, shortWait, sqlOf, whileBusy } from "./sqlite.ts";
 import { syncContacts } from "./sync.ts";
-import { prepareTables, readAudit } from "./tables.ts";
+import { factOf, prepareTables, readAudit, setFact } from "./tables.ts";
+
+/** The fact that has the path by which the ledger was opened last for dialling. */
+const lastPath = "path";
+
+/** The fact by which two names show that they are one file: a copy that was made before lacks it. */
+const mark = "mark";
+
+/**
+ * Marks a file as open under its name: who opens it after a crash checks it. The lock belongs to a name, so a file with
+ * two (hard links) has two locks.
+ *
+ * @throws {LedgerException} `in_use`, when a process dials from the same file under another name
+ */
+const openUnderOneName = (sql: Sql): void => {
+  const { path } = sql;
+  if (path === "") return;
+  const known = factOf(sql, lastPath);
+  const isOtherName = typeof known === "string" && known !== path && factOf(sql, "open") === 1;
+  if (isOtherName) {
+    const own = hex(crypto.getRandomValues(new Uint8Array(8)));
+    sql.transaction(() => setFact(sql, mark, own));
+    const isSame = `select 1 from outdial_fact where name = '${mark}' and value = '${own}'`;
+    if (sql.isLockedAs(known, isSame)) throw new LedgerException("in_use");
+  }
+  sql.transaction(() => {
+    // Another process was faster.
+    if (factOf(sql, lastPath) !== known) throw new LedgerException("busy");
+    setFact(sql, lastPath, path);
+    setFact(sql, "open", 1);
+  });
+};
 
 const finite = (at: number): number | undefined =>
   at === Number.POSITIVE_INFINITY ? undefined : at;
@@ -84,28 +116,16 @@ const syncOf = (sql: Sql, dialer: Dialer, settings: ListSettings): Campaign["syn
  * ```
  * @see docs/campaigns.md
  */
-export const openCampaign = (
+export const openCampaign = async (
   storage: Storage,
   options: CampaignOptions | ServicesOptions,
-): Promise<Campaign> => openWith(storage, options);
-
-/** The same, with what bounds and wakes its dialer, for the code of this package. */
-export const openWith = async (
-  storage: Storage,
-  options: CampaignOptions | ServicesOptions,
-  limits?: DialerLimits,
 ): Promise<Campaign> => {
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const sql = await whileBusy(() => sqlOf(storage, shortWait), isTooLong);
-  const { campaign, dialer, settings, progress } = await open(
-    sql,
-    options,
-    () => {
-      prepareTables(sql);
-      openUnderOneName(sql);
-    },
-    limits,
-  );
+  const { campaign, dialer, settings, progress } = await open(sql, options, () => {
+    prepareTables(sql);
+    openUnderOneName(sql);
+  });
   const nextCall = new LastKnown(() => finite(dialer.nextCall), undefined);
   const lastCall = new LastKnown((rate: number) => finite(dialer.lastCall(rate)), undefined);
   const { run, drain, close } = loopsOf(sql, dialer, settings.clock, progress);

@@ -9,8 +9,7 @@ import {
   strictObject,
 } from "valibot";
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
-import type { Call } from "../calls/call.ts";
-import type { LiveCall } from "../calls/live-call.ts";
+import type { Call, LiveCall } from "../calls/call.ts";
 import { type CallAtUrls, CallParams } from "../calls/params.ts";
 import {
   check,
@@ -26,7 +25,7 @@ import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
 import { isRetryReason, type RetryReason, retryReasons } from "./disposition.ts";
-import type { RetryRules } from "./retries.ts";
+import type { RetryRules } from "./next-step.ts";
 
 /** What a campaign knows of a carrier. */
 export type CampaignService = Pick<Service, "name" | "account" | "callsPerSecond">;
@@ -203,7 +202,8 @@ export interface CampaignOptions {
    */
   readonly variables?: readonly string[] | undefined;
   /**
-   * What time it is, in milliseconds since 1970.
+   * What time it is, in milliseconds since 1970. With a clock of `virtualClock` of `outdial/testing` nothing waits in real
+   * time.
    *
    * @defaultValue `Date.now`
    */

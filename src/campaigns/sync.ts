@@ -10,6 +10,7 @@ import {
   zoneConflict,
 } from "./contacts.ts";
 import { blockAll, erasedReason, hasErased, numbersIn, wasErased } from "./do-not-call.ts";
+import { type RetryPlan, retriesOf } from "./next-step.ts";
 import type { ListSettings } from "./options.ts";
 import {
   findPeople,
@@ -20,7 +21,6 @@ import {
   peopleTables,
   SeenIds,
 } from "./people.ts";
-import { type RetryPlan, retriesOf } from "./retries.ts";
 import { patience, type Row, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { type ContactRow, contactIn, numberIn, textIn } from "./tables.ts";
 

@@ -1,6 +1,5 @@
 import { fail } from "../lib/check.ts";
-import type { CallState, Reason } from "../performer/line.ts";
-import type { Utterance } from "../performer/utterances.ts";
+import type { CallState, Reason, Utterance } from "../performer/line.ts";
 import type {
   AnsweringMachine,
   CallLimits,
@@ -20,8 +19,7 @@ import { type Reach, wayOf } from "../server/outgoing.ts";
 import { addKeyTone, keyInterval, type ScriptedCallee } from "./callee.ts";
 import type { Clock, Timeline } from "./clock.ts";
 import { downloadOf } from "./recording/download.ts";
-import { firstLoud, lastLoud } from "./recording/loudness.ts";
-import { Recording } from "./recording/recording.ts";
+import { firstLoud, lastLoud, Recording } from "./recording/recording.ts";
 import type { Outcome } from "./scenarios.ts";
 
 /** What changes the state of a call: the reasons for its end are triggers themselves. */

@@ -1,4 +1,4 @@
-import type { Utterance } from "../performer/utterances.ts";
+import type { Utterance } from "../performer/line.ts";
 import type { CalleeAct } from "./callee-script.ts";
 import { PressedKeys } from "./pressed-keys.ts";
 import type { Recording } from "./recording/recording.ts";

@@ -1,6 +1,5 @@
-import type { Beginning, Dialled, FlowError, LegState, Part } from "./line.ts";
+import type { Beginning, Dialled, FlowError, LegState, Part, Utterances } from "./line.ts";
 import type { MediaSocket } from "./media-socket.ts";
-import type { Utterances } from "./utterances.ts";
 
 /**
  * What follows an instruction: the next one, the end of the call, other instructions in the place of those that remain, or

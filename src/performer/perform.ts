@@ -1,13 +1,15 @@
-import { type Ahead, takeInput } from "./input.ts";
 import type {
   Conference,
   Dial,
   Input,
+  InputRules,
   Instruction,
   Play,
   Prompts,
   Record,
+  RecordRules,
   Stream,
+  Taken,
   Then,
 } from "./instructions.ts";
 import {
@@ -17,8 +19,129 @@ import {
   type Line,
   type Part,
   type Played,
+  type Utterance,
+  Utterances,
 } from "./line.ts";
-import { recordUntil } from "./record.ts";
+
+/**
+ * Waits for what ends a recording: a key, silence, its longest duration, or the signal.
+ *
+ * @returns the key
+ */
+const recordUntil = async (
+  line: Line,
+  { keys, endSilence, countsFirstSilence, maxDuration }: RecordRules,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const from = line.talkTime;
+  const end = from + maxDuration;
+  let key: string | undefined;
+  const stopListening = line.listen({
+    onKey: (pressed) => {
+      if (!keys.includes(pressed)) return;
+      key ??= pressed;
+      line.wake();
+    },
+  });
+  const continues = () => key === undefined && !signal.aborted;
+  try {
+    let lastSound = countsFirstSilence ? from : undefined;
+    for (let now = from; now < end && continues(); now = line.talkTime) {
+      // Silence that isn't over yet can't end it, so the audio is judged once it could be.
+      const until = endSilence > 0 ? (lastSound ?? now) + endSilence : end;
+      await line.waitUntil(Math.min(until, end), continues);
+      const loud = line.lastAudible(now, line.talkTime) ?? lastSound;
+      if (lastSound !== undefined && loud === lastSound && line.talkTime >= until) break;
+      lastSound = loud;
+    }
+  } finally {
+    stopListening();
+  }
+  return key;
+};
+
+/** Keys and speech that interrupted a prompt: they belong to the next input. */
+interface Ahead {
+  readonly keys: string[];
+  readonly utterances: Utterance[];
+}
+
+/** What comes in while an input runs: keys, or speech where it came first. */
+class TakenInput implements Taken {
+  readonly #rules: InputRules;
+  keys = "";
+  finishedBy: string | undefined;
+  readonly speech: Utterances = new Utterances();
+
+  constructor(rules: InputRules) {
+    this.#rules = rules;
+  }
+
+  /** How many keys and utterances there are. */
+  get count(): number {
+    return this.keys.length + (this.finishedBy === undefined ? 0 : 1) + this.speech.count;
+  }
+
+  get isComplete(): boolean {
+    return this.finishedBy !== undefined || this.keys.length >= this.#rules.maxKeys;
+  }
+
+  press(key: string): void {
+    const { takesKeys, finishingKeys } = this.#rules;
+    if (!takesKeys || !this.speech.isEmpty || this.isComplete) return;
+    if (finishingKeys.includes(key)) this.finishedBy = key;
+    else this.keys += key;
+  }
+
+  addUtterance(utterance: Utterance): void {
+    if (this.#rules.takesSpeech && this.count === this.speech.count) this.speech.add(utterance);
+  }
+
+  /** When it is complete unless something else comes in before, in milliseconds since the answer. */
+  deadline(now: number): number {
+    const { firstTimeout, keyTimeout, endSilence, maxSpeech } = this.#rules;
+    const { speech } = this;
+    if (speech.isEmpty) return now + (this.count > 0 ? keyTimeout : firstTimeout);
+    return Math.min(speech.to + endSilence, speech.from + maxSpeech);
+  }
+}
+
+/**
+ * Takes input during prompts, and then until enough came or none came for a while.
+ *
+ * @param playPrompts - plays the prompts
+ */
+const takeInput = async (
+  line: Line,
+  { rules, bargesIn }: Pick<Input<never>, "rules" | "bargesIn">,
+  ahead: Ahead,
+  signal: AbortSignal,
+  playPrompts: (continues: () => boolean) => Promise<void>,
+): Promise<Taken> => {
+  const taken = new TakenInput(rules);
+  for (const key of ahead.keys.splice(0)) taken.press(key);
+  for (const utterance of ahead.utterances.splice(0)) taken.addUtterance(utterance);
+  const isOpen = () => !signal.aborted && !taken.isComplete;
+  const stopListening = line.listen({
+    onKey: (key) => {
+      taken.press(key);
+      line.wake();
+    },
+    onSpeech: (utterance) => taken.addUtterance(utterance),
+  });
+  try {
+    await playPrompts(() => isOpen() && !(bargesIn && taken.count > 0));
+    line.endPrompts();
+    if (isOpen() && taken.count === 0) line.asks();
+    for (let before = -1; isOpen() && before !== taken.count; ) {
+      before = taken.count;
+      await line.waitUntil(taken.deadline(line.talkTime), () => isOpen() && taken.count === before);
+    }
+  } finally {
+    stopListening();
+  }
+  return taken;
+};
 
 /** The streams of a call that run beside its flow, by their names. */
 export class BackgroundStreams {
@@ -152,8 +275,11 @@ const performRecord = async <Request>(
   if (beeps) await (await line.load(beep, signal)).play(() => !signal.aborted);
   line.endPrompts();
   if (signal.aborted) return "end";
+  const from = line.talkTime;
   const end = begin();
-  return end(rules && (await recordUntil(line, rules, signal)));
+  const key = rules && (await recordUntil(line, rules, signal));
+  line.recorded(from, rules && line.talkTime);
+  return end(key);
 };
 
 const performDial = async <Request>(

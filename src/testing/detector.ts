@@ -1,4 +1,4 @@
-import { createKeyDetector } from "../emulator/key-detector.ts";
+import { createKeyDetector } from "../emulator/pressed-keys.ts";
 import { isLoud, speechLevel } from "../emulator/recording/recording.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
 

@@ -3,7 +3,7 @@ import type { RealtimeServerEvent } from "openai/resources/realtime/realtime";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
-import { connectAgent } from "../../src/agents/connect.ts";
+import { connectAgent } from "../../src/agents/session.ts";
 import { mediaSide } from "../../src/carriers/twilio/media.ts";
 import type { Conversation } from "../conformance/models/model.ts";
 import { LocalSocket } from "./local-socket.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { replacements } from "../../src/carriers/xml/server/not-emulated.ts";
+import { replacements } from "../../src/carriers/xml/server/context.ts";
 import { carrier as twilio } from "../twilio/stage.ts";
 import { follow } from "../vonage/stage.ts";
 import { markupCarriers } from "./carriers.ts";

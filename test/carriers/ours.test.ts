@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import type { SessionEnd } from "../../src/agents/agent-session.ts";
-import { connectAgent } from "../../src/agents/connect.ts";
+import { connectAgent } from "../../src/agents/session.ts";
 import { byOccurrence } from "../../src/callbacks/event.ts";
 import { callbackHandler, type Received } from "../../src/callbacks/handler.ts";
 import { signUrl, verifyUrl } from "../../src/callbacks/signed-url.ts";

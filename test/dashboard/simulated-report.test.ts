@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Agent } from "../../src/agents/agent.ts";
-import { connectAgent } from "../../src/agents/connect.ts";
+import { connectAgent } from "../../src/agents/session.ts";
 import { scriptedAgent } from "../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../src/testing/simulate-call.ts";
 import { launch } from "../runtimes/browser.ts";

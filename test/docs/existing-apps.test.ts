@@ -11,8 +11,7 @@ import {
   replacements as nccoReplacements,
 } from "../../src/carriers/vonage/server/ncco.ts";
 import { vonageRoutes } from "../../src/carriers/vonage/server/rest.ts";
-import type { VerbCarrier } from "../../src/carriers/xml/server/context.ts";
-import { replacements } from "../../src/carriers/xml/server/not-emulated.ts";
+import { replacements, type VerbCarrier } from "../../src/carriers/xml/server/context.ts";
 import { createEmulator } from "../../src/emulator/index.ts";
 import type { Service } from "../../src/service.ts";
 import { read } from "./sources.ts";

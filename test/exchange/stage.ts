@@ -43,7 +43,7 @@ export const openStage = async (options: EmulatorOptions): Promise<Stage> => {
     telephones.close();
     for (const each of [telephone, ...others.values()]) each.close();
   });
-  const client = new Client(exchange.apiKey, {
+  const client = new Client(() => exchange.apiKey, {
     baseUrl: "https://exchange.test",
     fetch: exchange.fetch,
   });

@@ -2,7 +2,7 @@ import { TwilioRealtimeTransportLayer } from "@openai/agents-extensions";
 import { expect, test } from "vitest";
 import type { WebSocket } from "ws";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
-import { connectAgent } from "../../src/agents/connect.ts";
+import { connectAgent } from "../../src/agents/session.ts";
 import { mediaSide } from "../../src/carriers/twilio/media.ts";
 import { LocalSocket } from "../agents/local-socket.ts";
 import { converse } from "../agents/protocols.ts";

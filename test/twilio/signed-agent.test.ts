@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import type { SessionEnd } from "../../src/agents/agent-session.ts";
-import { connectAgent } from "../../src/agents/connect.ts";
+import { connectAgent } from "../../src/agents/session.ts";
 import { signUrl } from "../../src/callbacks/signed-url.ts";
 import { twilio } from "../../src/carriers/twilio/index.ts";
 import { twimlOf } from "../../src/carriers/twilio/twiml.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openaiRealtime } from "../../src/agents/adapters/openai-realtime.ts";
 import type { SessionEnd } from "../../src/agents/agent-session.ts";
-import { connectAgent } from "../../src/agents/connect.ts";
+import { connectAgent } from "../../src/agents/session.ts";
 import { vonage } from "../../src/carriers/vonage/index.ts";
 import {
   type CalleeScript,

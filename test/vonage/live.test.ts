@@ -137,7 +137,11 @@ it("nothing is played to a call that is over", async () => {
     client.playDTMF(uuid, "1"),
     client.muteCall(uuid),
   ];
-  for (const answer of answers) {
-    await expect(answer.catch(({ response }) => response)).resolves.toEqual(refused);
-  }
+  const refusals = await Promise.allSettled(answers);
+  expect(refusals).toEqual(
+    answers.map(() => ({
+      status: "rejected",
+      reason: expect.objectContaining({ response: refused }),
+    })),
+  );
 });

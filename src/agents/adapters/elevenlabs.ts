@@ -5,7 +5,7 @@ import { objectRule, textRule } from "../../lib/rules.ts";
 import { routeOf } from "../../lib/url.ts";
 import type { Agent, Codec, Formats, Tools } from "../agent.ts";
 import type { AudioFormat } from "../audio/resample.ts";
-import { isRefusal } from "../refusals.ts";
+import { isRefusal } from "../problems.ts";
 import {
   type AgentOptions,
   abilitiesOf,

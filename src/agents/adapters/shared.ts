@@ -9,7 +9,7 @@ import {
 import { routeOf } from "../../lib/url.ts";
 import type { ApiKey } from "../../options.ts";
 import type { AgentAbilities, AgentEvent, AgentMessage, Codec, Tools } from "../agent.ts";
-import { AgentException } from "../exception.ts";
+import { AgentException } from "../problems.ts";
 import { checkTools } from "../tools.ts";
 
 /** The options that every adapter has. */

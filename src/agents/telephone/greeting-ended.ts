@@ -2,7 +2,7 @@ import { checkOptions, durationRule } from "../../lib/rules.ts";
 import { createTimers } from "../../lib/timers.ts";
 import type { AgentSession } from "../agent-session.ts";
 import { createBeepDetector, createSteadiness } from "../audio/beep.ts";
-import { wordsPause } from "../inbound-audio.ts";
+import { wordsPause } from "../inbound.ts";
 import { internalsOf, listenTo, sessionParts } from "../session-parts.ts";
 
 /** The options of `greetingEnded`. */

@@ -1,4 +1,4 @@
-import { stateAfter } from "../../calls/live-call.ts";
+import { stateAfter } from "../../calls/call.ts";
 import { fail, fieldsOf, isText } from "../../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../../service.ts";
 import { isUnanswered } from "./application.ts";

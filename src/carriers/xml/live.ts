@@ -1,4 +1,4 @@
-import { stateAfter } from "../../calls/live-call.ts";
+import { stateAfter } from "../../calls/call.ts";
 import { fieldsOf, isText } from "../../lib/check.ts";
 import type { CarrierLive } from "../../service.ts";
 import { statuses, whoAnswered } from "./forms.ts";

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import type { AgentEvent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
-import { AgentException } from "../../../src/agents/exception.ts";
 import { connect, openSocket } from "../../../src/agents/open-socket.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { AgentException } from "../../../src/agents/problems.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
 

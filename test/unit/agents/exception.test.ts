@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AgentException } from "../../../src/agents/exception.ts";
+import { AgentException } from "../../../src/agents/problems.ts";
 
 test.each([
   ["invalid_value", "The agent reported an error: invalid_value", "invalid_value"],

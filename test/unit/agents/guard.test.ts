@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import type { Agent, Codec } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
-import { AgentException } from "../../../src/agents/exception.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { AgentException } from "../../../src/agents/problems.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
-import { createInboundAudio } from "../../../src/agents/inbound-audio.ts";
+import { createInboundAudio } from "../../../src/agents/inbound.ts";
 import { Meter } from "../../../src/agents/metrics.ts";
 import { createTimers } from "../../../src/lib/timers.ts";
 import { talking } from "./talking.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type { Connection } from "../../../src/agents/connection.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { createVoice } from "../../../src/agents/voice.ts";
 import { processClock } from "../../../src/lib/clock.ts";
 import { createTimers } from "../../../src/lib/timers.ts";

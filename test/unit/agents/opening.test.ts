@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AgentSession } from "../../../src/agents/agent-session.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type { CallOpening } from "../../../src/agents/options.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { levelOf } from "../../conformance/models/model.ts";
 import { protocolNames } from "../../conformance/models/protocols.ts";

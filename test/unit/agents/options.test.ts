@@ -6,8 +6,8 @@ import { gemini } from "../../../src/agents/adapters/gemini.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import { xai } from "../../../src/agents/adapters/xai.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
 
 const apiKey = "sk-MARKED";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createOutput } from "../../../src/agents/output.ts";
+import { createOutput } from "../../../src/agents/responses.ts";
 import { Playback } from "../../../src/flows/media/playback.ts";
 
 beforeEach(() => void vi.useFakeTimers());

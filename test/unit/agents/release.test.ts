@@ -1,11 +1,9 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { connectAgent } from "../../../src/agents/connect.ts";
-import type { AgentSocket } from "../../../src/agents/open-socket.ts";
-import { release } from "../../../src/agents/open-socket.ts";
+import { type AgentSocket, release } from "../../../src/agents/open-socket.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { withHeldTimers } from "../../conformance/timers.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket } from "./talking.ts";

@@ -3,7 +3,7 @@ import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
 import { xai } from "../../../src/agents/adapters/xai.ts";
 import type { Tool } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
 

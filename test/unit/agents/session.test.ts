@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import { Meter } from "../../../src/agents/metrics.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { processClock } from "../../../src/lib/clock.ts";
 import { plain, talking } from "./talking.ts";
 

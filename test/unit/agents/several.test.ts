@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Agent, Codec } from "../../../src/agents/agent.ts";
 import type { EndReason } from "../../../src/agents/agent-session.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";
 import { carriers } from "../carriers/carriers.ts";

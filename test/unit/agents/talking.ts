@@ -1,11 +1,11 @@
 import { vi } from "vitest";
 import type { Agent, AgentEvent, Codec, ToolContext } from "../../../src/agents/agent.ts";
 import type { EndReason } from "../../../src/agents/agent-session.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import { Meter } from "../../../src/agents/metrics.ts";
 import type { AgentSocket } from "../../../src/agents/open-socket.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
 import type { WarmAgent } from "../../../src/agents/preconnect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import type { MediaEvent, MediaSocket } from "../../../src/flows/media/socket.ts";
 import { processClock } from "../../../src/lib/clock.ts";
 import { start } from "../flows/media/start.ts";

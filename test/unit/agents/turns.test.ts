@@ -3,8 +3,8 @@ import { deepgram } from "../../../src/agents/adapters/deepgram.ts";
 import { elevenlabs } from "../../../src/agents/adapters/elevenlabs.ts";
 import { gptLive } from "../../../src/agents/adapters/gpt-live.ts";
 import { openaiRealtime } from "../../../src/agents/adapters/openai-realtime.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { start } from "../flows/media/start.ts";
 import { plain, Socket, settled, talking } from "./talking.ts";
 

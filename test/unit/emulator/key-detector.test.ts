@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { tonesOf } from "../../../src/agents/audio/tones.ts";
-import { createKeyDetector } from "../../../src/emulator/key-detector.ts";
+import { createKeyDetector } from "../../../src/emulator/pressed-keys.ts";
 import { decodeMulaw, encodeMulaw } from "../../../src/lib/mulaw.ts";
 
 const rate = 8000;

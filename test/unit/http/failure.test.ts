@@ -1,7 +1,11 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { networkException, requestIdOf, responseException } from "../../../src/http/failure.ts";
 import { redactor } from "../../../src/http/redact.ts";
-import { headOf } from "../../../src/http/response.ts";
+import {
+  headOf,
+  networkException,
+  requestIdOf,
+  responseException,
+} from "../../../src/http/response.ts";
 
 const key = "ak_MARKED-key-0";
 const redaction = redactor([key], ["+12025550177", "+12025550188"]);

@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, Codec } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import {
   type ScriptedAnswer,

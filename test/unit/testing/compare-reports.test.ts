@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { summaryOf } from "../../../src/lib/summary.ts";
 import {
   compareReports,

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
-import type { SimulatedCall } from "../../../src/testing/simulate-call.ts";
-import { simulateCall } from "../../../src/testing/simulate-call.ts";
+import { type SimulatedCall, simulateCall } from "../../../src/testing/simulate-call.ts";
 import { answers, talkWith, voice, wellBehaved, withEvents } from "./agents.ts";
 
 /** The figures of a call that a fault of an agent can change. */

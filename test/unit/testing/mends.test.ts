@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Agent, AgentEvent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { energyDetector } from "../../../src/testing/detector.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";

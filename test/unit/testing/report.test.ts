@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { wav } from "../../../src/testing/files.ts";
 import type { Report } from "../../../src/testing/report.ts";
 import { pageOf } from "../../../src/testing/report-page.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionEnd } from "../../../src/agents/agent-session.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { leaveVoicemail } from "../../../src/agents/telephone/leave-voicemail.ts";
 import { type ScriptedAnswer, scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Agent, AgentEvent, CallTranscript } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type {
   AnsweredTurn,
   CalledTool,
   Interruption,
   SessionOptions,
 } from "../../../src/agents/options.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import { scriptedAgent } from "../../../src/testing/scripted-agent.ts";
 import { simulateCall } from "../../../src/testing/simulate-call.ts";

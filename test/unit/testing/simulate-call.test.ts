@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import { streamSession } from "../../../src/flows/media/session.ts";
 import type { MediaSocket } from "../../../src/flows/media/socket.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { type SimulateOptions, scriptedAgent, simulateCall } from "../../../src/testing/index.ts";
 import { Lateness, marked, trustOf } from "../../../src/testing/trust.ts";
 import { turnsOf } from "../../../src/testing/turns.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { tonesOf } from "../../../src/agents/audio/tones.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { wavHead } from "../../../src/emulator/recording/wav.ts";
 import { bytesOf } from "../../../src/lib/encoding.ts";
 import { scriptedAgent, simulateCall, wav } from "../../../src/testing/index.ts";

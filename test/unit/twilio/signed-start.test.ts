@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { EndReason } from "../../../src/agents/agent-session.ts";
-import { connectAgent } from "../../../src/agents/connect.ts";
 import type { SessionOptions } from "../../../src/agents/options.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
+import { connectAgent } from "../../../src/agents/session.ts";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
 import { mediaSide } from "../../../src/carriers/twilio/media.ts";
 import { twimlOf } from "../../../src/carriers/twilio/twiml.ts";

@@ -1,7 +1,7 @@
 import type { Delivery } from "../../../server/call.ts";
 import { iso, type Reason } from "../../../server/history.ts";
 import { type NewId, uuidOf } from "../../../server/ids.ts";
-import { type Failures, type MarkupCall, statusOf } from "../../xml/server/call.ts";
+import { type Failures, type MarkupCall, secondsOf, statusOf } from "../../xml/server/call.ts";
 import {
   conferenceAttributes,
   dialAttributes,
@@ -17,7 +17,6 @@ import {
   sampleRate,
   sidesOfTrack,
 } from "../../xml/server/media.ts";
-import { secondsOf } from "../../xml/server/recordings.ts";
 import type { Fields } from "../../xml/server/requests.ts";
 import type { BodySigner } from "./signature.ts";
 

@@ -11,9 +11,15 @@ import {
   type Route,
   restServer,
 } from "../../../server/rest.ts";
-import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
+import {
+  type CallRecording,
+  fileOf,
+  type MarkupCall,
+  rfc2822,
+  secondsOf,
+  statusOf,
+} from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
-import { type CallRecording, fileOf, secondsOf } from "../../xml/server/recordings.ts";
 import { pageOfCalls, updateCall } from "../../xml/server/resources.ts";
 import { type MarkupRestParts, recordingNamed } from "../../xml/server/side.ts";
 import { failures, maxUrl } from "./carrier.ts";

@@ -1,9 +1,14 @@
 import { byMethod, jsonResponder, type Route } from "../../../server/rest.ts";
-import { type MarkupCall, rfc2822 } from "../../xml/server/call.ts";
+import {
+  type CallRecording,
+  fileOf,
+  type MarkupCall,
+  rfc2822,
+  secondsOf,
+} from "../../xml/server/call.ts";
 import { FormReader, recordingEvents } from "../../xml/server/fields.ts";
 import type { MarkupCarrier } from "../../xml/server/flow.ts";
-import { beginRecording, endRecording } from "../../xml/server/recorder.ts";
-import { type CallRecording, fileOf, secondsOf } from "../../xml/server/recordings.ts";
+import { beginRecording, endRecording } from "../../xml/server/record.ts";
 import { pageOf } from "../../xml/server/resources.ts";
 import { type MarkupRestParts, recordingNamed } from "../../xml/server/side.ts";
 import { contentType, notAllowed, notFound, TwilioError, twilioForm } from "./problems.ts";

@@ -7,10 +7,9 @@ import type { MakeSide } from "../../../server/side.ts";
 import type { VonageCall } from "./call.ts";
 import type { CallFields } from "./fields.ts";
 import { followNcco } from "./flow.ts";
-import { testKeys } from "./keys.ts";
 import { messagesOf } from "./notifications.ts";
 import { vonageRoutes } from "./rest.ts";
-import { TokenVerifier, webhookSigner } from "./tokens.ts";
+import { TokenVerifier, testKeys, webhookSigner } from "./tokens.ts";
 
 /** What every call has of a request for one. */
 const paramsOf = ({ to, from, first, events }: CallFields) => ({

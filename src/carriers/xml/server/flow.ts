@@ -1,3 +1,4 @@
+import type { Instruction } from "../../../performer/instructions.ts";
 import { FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
 import type { AnsweringMachine, Message, ServedCall } from "../../../server/call.ts";
@@ -5,13 +6,71 @@ import type { FlowEntry } from "../../../server/history.ts";
 import { messageOf, statusIn } from "../../../server/outgoing.ts";
 import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
-import { type Request, unknownAttributes, type VerbCarrier } from "./context.ts";
-import { CookieJar } from "./cookies.ts";
+import {
+  beginning,
+  methodOf,
+  notEmulated,
+  type Request,
+  resolve,
+  unknownAttributes,
+  type Verb,
+  type VerbCarrier,
+  type VerbContext,
+} from "./context.ts";
+import { dial } from "./dial.ts";
 import { type MarkupElement, parseMarkup } from "./document.ts";
 import type { MachineDetection, Target } from "./fields.ts";
+import { gather, prompt } from "./gather.ts";
 import { detectionMessage } from "./notifications.ts";
-import { type Fields, fetchDocument } from "./requests.ts";
-import { translate } from "./verbs.ts";
+import { record } from "./record.ts";
+import { CookieJar, type Fields, fetchDocument } from "./requests.ts";
+import { connect, start, stop } from "./streams.ts";
+
+const redirect: Verb = (element, context) => ({
+  type: "continue",
+  step: beginning(element, context),
+  next: () => {
+    const url = resolve(context, "Redirect", element.text);
+    return { request: { url, method: methodOf(element.attributes.method) } };
+  },
+});
+
+const hangup: Verb = (element, context) => ({
+  type: "continue",
+  step: beginning(element, context),
+  next: () => "end",
+});
+
+const verbs: Readonly<Record<string, Verb>> = {
+  Say: prompt,
+  Play: prompt,
+  Pause: prompt,
+  Gather: gather,
+  Record: record,
+  Dial: dial,
+  Connect: connect,
+  Start: start,
+  Stop: stop,
+  Redirect: redirect,
+  Hangup: hangup,
+  Reject: hangup,
+};
+
+/**
+ * Translates the verbs of a document, one after the other.
+ *
+ * @throws {FlowError} at a verb that can't be performed, or that the emulator doesn't have
+ */
+function* translate(
+  elements: readonly MarkupElement[],
+  context: VerbContext,
+): Generator<Instruction<Request>> {
+  for (const [at, element] of elements.entries()) {
+    const { name } = element;
+    const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+    yield verb ? verb(element, context, elements[at + 1]?.name) : notEmulated(context, name);
+  }
+}
 
 /** Why a document can't be read: carriers have codes for these. */
 type DocumentTrouble = "request" | "length" | "type" | "syntax";

@@ -1,8 +1,7 @@
 import type { Message } from "../../../server/call.ts";
 import type { CallState } from "../../../server/history.ts";
-import type { MarkupCall } from "./call.ts";
+import type { CallRecording, MarkupCall } from "./call.ts";
 import type { CallEventName, RecordingEventName, Target } from "./fields.ts";
-import type { CallRecording } from "./recordings.ts";
 import { type Fields, formRequest, type RequestCarrier } from "./requests.ts";
 
 /** What became of a stream. */

@@ -2,12 +2,11 @@ import type { Account } from "../../../server/account.ts";
 import type { ApiParts } from "../../../server/api.ts";
 import type { Message, ServedCall } from "../../../server/call.ts";
 import type { FlowParts } from "../../../server/side.ts";
-import type { MarkupCall } from "./call.ts";
+import type { CallRecording, MarkupCall } from "./call.ts";
 import { type CallFields, limitsOf, paramsOf } from "./fields.ts";
 import { followMarkup, type MarkupCarrier } from "./flow.ts";
 import { messagesOf } from "./notifications.ts";
-import { endRecordings } from "./recorder.ts";
-import type { CallRecording } from "./recordings.ts";
+import { endRecordings } from "./record.ts";
 
 /** What the routes need beside what every API needs. */
 export interface MarkupRestParts extends ApiParts {

@@ -7,6 +7,7 @@ import {
   beginning,
   fail,
   methodOf,
+  notEmulated,
   type Request,
   requested,
   resolve,
@@ -14,7 +15,6 @@ import {
   type VerbContext,
 } from "./context.ts";
 import type { MarkupElement } from "./document.ts";
-import { notEmulated } from "./not-emulated.ts";
 import { type StreamEvent, streamMessage } from "./notifications.ts";
 
 /** The URL of a media socket. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { resample, SpanList, tone } from "../../../../src/emulator/recording/track.ts";
 import { base64, bytesOf } from "../../../../src/lib/encoding.ts";
-import { samplesOf } from "../../../../src/server/outdial/messages.ts";
+import { samplesOf } from "../../../../src/server/outdial/actions.ts";
 
 describe("sound", () => {
   it("goes through base64 unchanged", () => {

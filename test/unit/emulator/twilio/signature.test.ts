@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { signatureOf } from "../../../../src/carriers/twilio/server/signature.ts";
+import { signatureOf } from "../../../../src/carriers/twilio/server/carrier.ts";
 
 const fields = {
   To: "+18005551212",

@@ -1,7 +1,7 @@
 import { array, assert, integer, property } from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Cut } from "../../../../src/agents/agent.ts";
-import { connectAgent } from "../../../../src/agents/connect.ts";
+import { connectAgent } from "../../../../src/agents/session.ts";
 import { BunSocket } from "../../../../src/flows/media/bun-socket.ts";
 import type { MediaCodec } from "../../../../src/flows/media/carrier-media.ts";
 import { carrierMedia } from "../../../../src/flows/media/carrier-stream.ts";

@@ -3,7 +3,91 @@ import { createSpeechDetector } from "../lib/loudness.ts";
 import type { Timers } from "../lib/timers.ts";
 import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 import type { Meter } from "./metrics.ts";
-import { createWithheld, type Withheld } from "./withheld.ts";
+import type { PressedKeys } from "./options.ts";
+
+/** How it is kept: a byte a sample. */
+const kept: AudioFormat = { encoding: "ulaw", sampleRate: 8000 };
+
+/** The most that is kept, in bytes: 5 s. The oldest goes first. */
+const max = 40_000;
+
+/** Audio of the callee that the agent does not get yet. */
+interface Withheld {
+  readonly push: (pcm: Uint8Array<ArrayBuffer>) => void;
+  /** Returns it, and forgets it. */
+  readonly take: () => Uint8Array<ArrayBuffer>;
+}
+
+const createWithheld = (stream: AudioFormat): Withheld => {
+  const encoder = new Converter(stream, kept);
+  /** Nothing until some comes: most callees listen. */
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
+  let length = 0;
+  return {
+    push: (pcm) => {
+      const more = encoder.push(pcm).subarray(-max);
+      bytes ??= new Uint8Array(max);
+      const excess = Math.max(0, length + more.length - max);
+      bytes.copyWithin(0, excess, length);
+      bytes.set(more, length - excess);
+      length += more.length - excess;
+    },
+    take: () => {
+      const taken = bytes?.subarray(0, length) ?? new Uint8Array();
+      bytes = undefined;
+      length = 0;
+      return new Converter(kept, stream).push(taken);
+    },
+  };
+};
+
+/** The key that ends the others. */
+const endKey = "#";
+
+/** The most keys that are kept, the last ones. */
+const maxKeys = 64;
+
+/** How long the tone of a key may last in the callee's audio, in ms, with the time until it comes. */
+const toneDuration = 200;
+
+/** The keys that the callee presses, on their way to the application. They may be a PIN: they are kept nowhere else. */
+export interface Keys {
+  readonly press: (key: string) => void;
+  /** Whether the tone of a key may be in the callee's audio. */
+  readonly isAudible: () => boolean;
+}
+
+/**
+ * @param timeout - milliseconds without another key after which they are complete
+ * @param onKeys - called with each key, and when they are complete
+ */
+export const createKeys = (
+  timeout: number,
+  timers: Timers,
+  onKeys: (pressed: PressedKeys) => void,
+): Keys => {
+  let keys = "";
+  let audibleUntil = Number.NEGATIVE_INFINITY;
+  const finish = (more: { readonly key?: string } = {}): void => {
+    const pressed = { ...more, keys, done: true };
+    keys = "";
+    timers.clear("keys");
+    onKeys(pressed);
+  };
+  return {
+    press: (key) => {
+      audibleUntil = Math.max(audibleUntil, timers.now()) + toneDuration;
+      if (key === endKey) {
+        finish({ key });
+        return;
+      }
+      keys = (keys + key).slice(-maxKeys);
+      timers.set("keys", timeout, finish);
+      onKeys({ key, keys, done: false });
+    },
+    isAudible: () => timers.now() < audibleUntil,
+  };
+};
 
 /** The most that is buffered until the agent is ready, in bytes: 16 s at 16 kHz. */
 const maxBuffered = 2 ** 19;
