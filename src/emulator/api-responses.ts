@@ -1,5 +1,5 @@
 import type { AcceptedResponse, Reception } from "../server/api.ts";
-import { type ApiResponse, scenarioOf } from "./scenarios.ts";
+import type { ApiResponse, Scenario } from "./scenarios.ts";
 
 /** Resolves with the signal's reason once it aborts. */
 const aborted = (signal: AbortSignal | undefined): Promise<unknown> =>
@@ -55,13 +55,19 @@ const respondAs = async (
   }
 };
 
+/** How the API responds to the requests for a call of a number. */
+export type ResponseRule = Pick<Scenario, "outage" | "response">;
+
 /**
- * What becomes of a request, by the number that it calls.
+ * What becomes of a request.
  *
  * @param isClosed - whether no more calls are accepted
  */
-export const receptionOf = (to_number: string, lost: number, isClosed: boolean): Reception => {
-  const { outage, response } = scenarioOf(to_number);
+export const receptionOf = (
+  { outage, response = "whole" }: ResponseRule,
+  lost: number,
+  isClosed: boolean,
+): Reception => {
   const scenario = responseAfter(lost, response);
   const closed = isClosed ? { status: 503, detail: "The emulator is closed." } : undefined;
   return {

@@ -349,7 +349,7 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
     allCalls: () => calls.all(),
     receive: (to_number, lost = 0) => {
       received.count(to_number);
-      return receptionOf(to_number, lost, isClosed());
+      return receptionOf(telephones.responseTo(to_number), lost, isClosed());
     },
     onRefused: received.onRefused,
     keys: received.keys,

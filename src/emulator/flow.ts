@@ -1,5 +1,6 @@
 import { FlowError, type Line } from "../performer/line.ts";
 import { messageOf } from "../server/outgoing.ts";
+import type { ResponseRule } from "./api-responses.ts";
 import type { Call } from "./call.ts";
 import type { Callee } from "./callee-script.ts";
 import type { OnCall } from "./options.ts";
@@ -7,6 +8,8 @@ import type { FlowParts } from "./simulated-line.ts";
 
 /** The telephones that calls ring: simulated ones, or those that an exchange reaches. */
 export interface Telephones {
+  /** How the API responds to the requests for a call of a number. */
+  readonly responseTo: (to_number: string) => ResponseRule;
   /** Rings the callee's telephone, and moves the call along until it is answered or has failed. */
   readonly ring: (call: Call, parts: CallParts) => Promise<void>;
   /** The line of an answered call. */

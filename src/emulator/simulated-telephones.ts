@@ -90,4 +90,8 @@ const ring: Telephones["ring"] = async (call, parts) => {
 };
 
 /** Telephones whose callees are simulated. */
-export const simulatedTelephones: Telephones = { ring, lineOf: simulatedLine };
+export const simulatedTelephones: Telephones = {
+  responseTo: scenarioOf,
+  ring,
+  lineOf: simulatedLine,
+};

@@ -78,6 +78,11 @@ export class Ari {
     return this.#options.app;
   }
 
+  /** Whether events come. */
+  get isOpen(): boolean {
+    return this.#socket?.readyState === 1;
+  }
+
   /** The origin of its sockets. */
   get socketUrl(): string {
     return this.#options.url.replace(/^http/, "ws");

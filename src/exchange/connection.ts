@@ -88,6 +88,7 @@ export class Connection implements LineMedia {
       },
       onGone,
     });
+    socket.addEventListener("close", onGone);
     const stopRelaying = this.onPacket((samples) => second.relay(samples));
     return () => {
       stopRelaying();

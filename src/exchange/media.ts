@@ -236,14 +236,16 @@ export const connectMedia = async (ari: Ari, channel: string): Promise<WebSocket
   if (!isText(id)) throw new TypeError("Asterisk has made no media channel");
   const socket = openSocket(`${ari.socketUrl}/media/${id}`, ari.headers, ["media"]);
   socket.binaryType = "arraybuffer";
-  await Promise.all([
-    entered,
-    new Promise<void>((resolve, reject) => {
-      socket.addEventListener("open", () => resolve());
-      socket.addEventListener("error", () => reject(new TypeError("The media socket is refused")));
-    }),
-  ]);
-  await ari.request("POST", `/bridges/${bridge}/addChannel`, { channel: `${channel},${media}` });
+  const opened = new Promise<void>((resolve) => {
+    socket.addEventListener("open", () => resolve());
+  });
+  const lost = new Promise<never>((_, reject) => {
+    socket.addEventListener("close", () => reject(new TypeError("The media socket is closed")));
+  });
+  lost.catch(() => {});
+  await Promise.race([Promise.all([entered, opened]), lost]);
+  const adding = { channel: `${channel},${media}` };
+  await Promise.race([ari.request("POST", `/bridges/${bridge}/addChannel`, adding), lost]);
   return socket;
 };
 

@@ -22,6 +22,9 @@ export interface ExchangeTelephones extends Telephones {
   readonly close: () => void;
 }
 
+/** 429 is the one status that says at each carrier that no call was placed, and that a later request may place it. */
+const lost = { status: 429, detail: "The exchange is not reached." } as const;
+
 const noSpeech = async (): Promise<never> => {
   throw new TypeError("needs a program that speaks: set speech");
 };
@@ -34,6 +37,9 @@ class Calls {
   constructor(exchange: Exchange) {
     this.#exchange = exchange;
   }
+
+  readonly responseTo: Telephones["responseTo"] = () =>
+    this.#exchange.ari.isOpen ? {} : { outage: lost };
 
   readonly ring: Telephones["ring"] = async (call, { answerTimeout }) => {
     const { ari, endpoint } = this.#exchange;
@@ -62,7 +68,10 @@ class Calls {
   #connect(call: Call): void {
     const { ari } = this.#exchange;
     const gone = () => call.transition("normal");
-    const opened = connectMedia(ari, call.id).then((socket) => new Connection(call, socket, gone));
+    const opened = connectMedia(ari, call.id).then((socket) => {
+      socket.addEventListener("close", gone);
+      return new Connection(call, socket, gone);
+    });
     // A call without media is of no use.
     opened.catch(gone);
     this.#connections.set(call, opened);
@@ -96,5 +105,6 @@ export const openTelephones = async ({
     endpoint,
     speak: (text) => (speech ? speech.speak(text) : noSpeech()),
   });
-  return { ring: calls.ring, lineOf: calls.lineOf, close: () => ari.close() };
+  const { responseTo, ring, lineOf } = calls;
+  return { responseTo, ring, lineOf, close: () => ari.close() };
 };

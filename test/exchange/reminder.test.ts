@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { readWav } from "../../src/emulator/recording/wav.ts";
 import { applicationOf, from, hears, openStage, placeCall, spoken, to, until } from "./stage.ts";
-import { hear } from "./telephone/ear.ts";
+import { framesOf, hear } from "./telephone/ear.ts";
 
 const question = "Your appointment is tomorrow at nine. Press one to confirm.";
 const thanks = "Thank you. Goodbye.";
@@ -29,8 +30,13 @@ test("a reminder is heard, a key is pressed, and the answer to it is heard to it
   const thanked = await hears(call, await spoken(thanks));
   expect(thanked.from).toBeGreaterThan(asked.to);
   expect(await call.ended).toBe("caller");
-  const { state, reason } = await exchange.ended(id);
+  const { state, reason, recording_url = "" } = await exchange.ended(id);
   expect([state, reason]).toEqual(["completed", "normal"]);
+  const recording = await exchange.fetch(recording_url);
+  const { samples } = readWav(new Uint8Array(await recording.arrayBuffer()));
+  for (const text of [question, thanks]) {
+    expect(hear(await spoken(text), framesOf(samples)).share).toBeGreaterThan(0.9);
+  }
   expect(app.events.map(({ type }) => type)).toEqual([
     "call.initiated",
     "call.ringing",

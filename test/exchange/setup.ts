@@ -1,9 +1,11 @@
+import { tmpdir } from "node:os";
 import type { TestProject } from "vitest/node";
-import { type Asterisk, speechOf, startAsterisk } from "./asterisk/asterisk.ts";
+import { type Asterisk, type Installed, speechOf, startAsterisk } from "./asterisk/asterisk.ts";
 
 /** The Asterisk of a run, and what speaks. */
 export interface ProvidedExchange {
   readonly asterisk: Pick<Asterisk, "url" | "user" | "password">;
+  readonly installed: Installed;
   readonly speech: ReturnType<typeof speechOf>;
 }
 
@@ -17,7 +19,9 @@ declare module "vitest" {
 export const setup = async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const { OUTDIAL_ASTERISK: root } = process.env;
   if (!root) throw new Error("npm run exchange says where Asterisk is");
-  const { stop, url, user, password } = await startAsterisk(root);
-  provide("exchange", { asterisk: { url, user, password }, speech: speechOf(root) });
+  const installed = { root, temporary: tmpdir() };
+  const { stop, url, user, password } = await startAsterisk(installed);
+  const asterisk = { url, user, password };
+  provide("exchange", { asterisk, installed, speech: speechOf(root) });
   return stop;
 };

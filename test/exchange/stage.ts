@@ -6,6 +6,7 @@ import type { EmulatorOptions } from "../../src/emulator/options.ts";
 import { Speech } from "../../src/exchange/sounds.ts";
 import { openTelephones } from "../../src/exchange/telephones.ts";
 import { Client } from "../../src/index.ts";
+import type { ProvidedExchange } from "./setup.ts";
 import { hear } from "./telephone/ear.ts";
 import { Telephone, type TelephoneCall } from "./telephone/telephone.ts";
 
@@ -25,8 +26,10 @@ export interface Stage {
 }
 
 /** Opens a stage whose application answers in this process. */
-export const openStage = async (options: EmulatorOptions): Promise<Stage> => {
-  const { asterisk, speech } = inject("exchange");
+export const openStage = async (
+  options: EmulatorOptions,
+  { asterisk, speech }: Pick<ProvidedExchange, "asterisk" | "speech"> = inject("exchange"),
+): Promise<Stage> => {
   const telephone = await Telephone.open();
   const others = new Map<string, Telephone>();
   const telephones = await openTelephones({
@@ -102,30 +105,56 @@ export const applicationOf = (answers: Readonly<Record<string, object>>) => {
 interface HeardAt {
   readonly from: number;
   readonly to: number;
+  /** The packet after it. */
+  readonly next: number;
 }
 
 /**
  * Waits until a telephone has heard a sound.
  *
- * @param least - how much of it: a prompt is heard whole, with gaps where the machine stalled; of another telephone's
- * voice what is late is dropped
+ * @param least - how much of it: a prompt is heard whole, with gaps where the machine stalled
+ * @param after - the packet from which on it counts
  */
 export const hears = async (
   call: TelephoneCall,
   sound: Int16Array,
   least = 0.9,
+  after = 0,
 ): Promise<HeardAt> => {
+  // As many packets as it has are the least in which it can be.
+  await until(() => call.isOver || (call.packets.length - after) * 160 >= least * sound.length);
   for (;;) {
     const { isOver, packets, answeredAt } = call;
+    const heard = packets.slice(after);
     const { share, first, last } = hear(
       sound,
-      packets.map(({ samples }) => samples),
+      heard.map(({ samples }) => samples),
     );
-    const ms = (at: number) => (packets[at]?.at ?? Number.NaN) - answeredAt;
-    if (share > least) return { from: ms(first), to: ms(last) };
+    const ms = (at: number) => (heard[at]?.at ?? Number.NaN) - answeredAt;
+    if (share > least) return { from: ms(first), to: ms(last), next: after + last + 1 };
     if (isOver) throw new Error(`The telephone has heard ${Math.round(100 * share)} % of it`);
     await pause(500);
   }
+};
+
+/** How much of a voice is enough to know it, on a machine that stalls: what is late is dropped. */
+const live = 0.5;
+
+/** Lets one telephone speak, again and again, until the other has heard it. */
+export const speakUntilHeard = async (
+  speaker: TelephoneCall,
+  listener: TelephoneCall,
+  sound: Int16Array,
+): Promise<void> => {
+  let isHeard = false;
+  const speaking = async () => {
+    while (!isHeard) await speaker.speak(sound);
+  };
+  const listening = hears(listener, sound, live).finally(() => {
+    isHeard = true;
+  });
+  await Promise.all([listening, speaking()]);
+  speaker.hush();
 };
 
 /** Waits for a while, as people do. */

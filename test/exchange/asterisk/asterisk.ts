@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { filesOf, type Place, ports } from "./config.ts";
 
@@ -94,11 +93,26 @@ const ready = async (
 /** How long Asterisk may take to end by itself, in milliseconds: with open sockets it would take 16 s. */
 const stopTimeout = 1_000;
 
-/** Starts an Asterisk in a temporary folder, as `nobody`. */
-export const startAsterisk = async (root: string): Promise<Asterisk> => {
-  const folder = mkdtempSync(join(tmpdir(), "asterisk-"));
-  const address = await freeAddress();
-  const place: Place = { root, folder, address, password: Math.random().toString(36).slice(2) };
+/** Where an Asterisk is installed, and where it writes. */
+export interface Installed {
+  readonly root: string;
+  /** A folder that others than this user may enter. */
+  readonly temporary: string;
+}
+
+/**
+ * Starts an Asterisk in a temporary folder, as `nobody`.
+ *
+ * @param before - one that has ended, whose place it takes
+ */
+export const startAsterisk = async (
+  { root, temporary }: Installed,
+  before?: Pick<Asterisk, "address" | "password">,
+): Promise<Asterisk> => {
+  const folder = mkdtempSync(join(temporary, "asterisk-"));
+  const address = before?.address ?? (await freeAddress());
+  const password = before?.password ?? Math.random().toString(36).slice(2);
+  const place: Place = { root, folder, address, password };
   for (const part of ["etc", "run", "log", "spool", "db", "keys", "tmp", "agi"]) {
     mkdirSync(join(folder, part));
   }
@@ -126,5 +140,5 @@ export const startAsterisk = async (root: string): Promise<Asterisk> => {
   const url = `http://${address}:${ports.http}`;
   const credentials = Buffer.from(`outdial:${place.password}`).toString("base64");
   await ready(url, { Authorization: `Basic ${credentials}` }, child);
-  return { url, address, user: "outdial", password: place.password, process: child, stop };
+  return { url, address, user: "outdial", password, process: child, stop };
 };
