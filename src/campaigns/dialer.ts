@@ -22,7 +22,7 @@ import { LedgerException } from "./errors.ts";
 import { defaultConcurrency, type ListSettings, type ServiceSettings } from "./options.ts";
 import { DailyLimit } from "./pace.ts";
 import { Polling, pollsFor } from "./polling.ts";
-import { endOf, stateOfCampaign, tallyOf } from "./progress.ts";
+import { endOf, openIn, stateOfCampaign, tallyOf } from "./progress.ts";
 import {
   endsAsking,
   isRepeatable,
@@ -569,7 +569,8 @@ export class Dialer {
 
   #wake(): number | undefined {
     const sql = this.#sql;
-    const { waiting = 0 } = tallyOf(sql);
+    const tally = tallyOf(sql);
+    const { waiting = 0 } = tally;
     const times = [nextToGiveUp(sql)];
     // Each answer is a wake-up of its own.
     const hasRequests = this.underWay < this.#mostRequests;
@@ -581,7 +582,7 @@ export class Dialer {
       times.push(this.#repeats.wake(this.#lostAttempts(now), now));
     }
     if (waiting > 0 && hasRequests && stateOfCampaign(sql) === "running") {
-      const open = this.services.openNow(sql);
+      const open = this.services.openNow(sql, openIn(tally));
       const unfilled = this.services.all.filter((each) => each.hasSlots(open(each)));
       const paces = unfilled.map((each) => each.nextAt(now));
       if (paces.length > 0) times.push(this.#nextCallAt(now, Math.min(...paces)));

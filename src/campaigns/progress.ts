@@ -34,7 +34,7 @@ export const tallyOf = (sql: Sql): Tally =>
   );
 
 /** How many contacts hold a slot: an unclear call may be live. */
-const openIn = ({ calling = 0, unclear = 0 }: Tally): number => calling + unclear;
+export const openIn = ({ calling = 0, unclear = 0 }: Tally): number => calling + unclear;
 
 /** How many contacts have not ended. */
 const unendedIn = ({ waiting = 0, ...rest }: Tally): number => waiting + openIn(rest);

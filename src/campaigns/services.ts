@@ -126,10 +126,14 @@ export class Services {
     return Math.min(...this.all.map((each) => each.nextAt(now)));
   }
 
-  /** Reads how many calls are open at each. */
-  openNow(sql: Sql): (service: DialedService) => number {
+  /**
+   * Reads how many calls are open at each.
+   *
+   * @param all - at all of them, where that is known
+   */
+  openNow(sql: Sql, all?: number): (service: DialedService) => number {
     if (this.isOne) {
-      const open = openNow(sql);
+      const open = all ?? openNow(sql);
       return () => open;
     }
     const counts = new Map(
