@@ -45,6 +45,8 @@ const recipes = {
   "Click to call": "lead-7 failed busy",
   "Keep an answer in words": "why, true",
   "A spoken code without a server": "completed",
+  "Say why a call failed": "true false\nfalse true",
+  "Hang up, and listen, from an admin page": "2 audio/wav",
 } as const;
 
 /** The pages with programs that name the service in one line. */
