@@ -3,7 +3,7 @@ import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { retryReasons } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
 import { type EventSettings, recordEvent } from "./notifications.ts";
-import { type CampaignSettings, defaultSettleTimeout } from "./options.ts";
+import { type CampaignOptions, type CampaignSettings, defaultSettleTimeout } from "./options.ts";
 import { readEnd } from "./polling.ts";
 import { setStateOfCampaign, stateOfCampaign, stopReason } from "./progress.ts";
 import { isBusyError, patience, type Sql, type Storage, sqlOf, whileBusy } from "./sqlite.ts";
@@ -311,12 +311,10 @@ const endedSince = (sql: Sql, entry: number): EndedSince => {
   };
 };
 
-type LiveFunctions = Pick<CampaignSettings, "end" | "get">;
-
 /** How calls are ended and read beside the process that dials. */
-export interface LiveServices extends LiveFunctions {
+export interface LiveServices extends Pick<CampaignOptions, "end" | "get"> {
   /** Those of each service, by its name, where the campaign has several. */
-  readonly services?: Readonly<Record<string, LiveFunctions>> | undefined;
+  readonly services?: Readonly<Record<string, Pick<CampaignOptions, "end" | "get">>> | undefined;
 }
 
 /** Only the process that dials knows which attempts follow: until it looks, a contact waits where any may. */

@@ -229,7 +229,12 @@ type OwnOption = (typeof ownOptions)[number];
 const isOwn = (option: string): boolean => ownOptions.some((own) => own === option);
 
 /** One of several services that a campaign calls by: its options are those of a campaign with one. */
-export interface NamedService extends Pick<CampaignOptions, OwnOption> {
+export interface NamedService
+  extends Pick<
+    CampaignOptions,
+    | ("from_number" | "flow_url" | "status_callback_url" | "create" | "account" | "get")
+    | ("end" | "service" | "rate" | "concurrency")
+  > {
   /**
    * What the ledger, `results` and `note` know it by: a lowercase letter, and then at most 31 of them, digits, `_` and `-`.
    * A ledger belongs to the names: one may be added, and one that has live calls must stay.
@@ -241,7 +246,12 @@ export interface NamedService extends Pick<CampaignOptions, OwnOption> {
  * The options of a campaign that calls by several services. A contact is claimed for one that has a free slot; a service
  * that can't be reached, or refuses every call, pauses alone, and the others go on.
  */
-export interface ServicesOptions extends Omit<CampaignOptions, OwnOption> {
+export interface ServicesOptions
+  extends Omit<
+    CampaignOptions,
+    | ("from_number" | "flow_url" | "status_callback_url" | "create" | "account" | "get")
+    | ("end" | "service" | "rate" | "concurrency")
+  > {
   /** The services, in the order in which they are asked for a free slot. */
   readonly services: readonly NamedService[];
 }

@@ -15,14 +15,14 @@ import type { CampaignOptions, NamedService, ServicesOptions } from "../options.
 import type { Progress } from "../progress.ts";
 import type { Row } from "../sqlite.ts";
 
-/** What only the Worker's own environment knows of a service. */
-type Environment = "create" | "account" | "get" | "end" | "service";
-
 /** What a campaign is to do, without what only the Worker's own environment knows. */
-export type CampaignPlan = Omit<CampaignOptions, Environment | "secret" | "notified" | "clock">;
+export type CampaignPlan = Omit<
+  CampaignOptions,
+  "secret" | "create" | "account" | "get" | "end" | "service" | "notified" | "clock"
+>;
 
 /** What a service of several is to do. */
-export type ServicePlan = Omit<NamedService, Environment>;
+export type ServicePlan = Omit<NamedService, "create" | "account" | "get" | "end" | "service">;
 
 /** The same for several services; the shards' option `services` has the functions of each, by its name. */
 export type ServicesPlan = Omit<ServicesOptions, "services" | "secret" | "notified" | "clock"> & {
