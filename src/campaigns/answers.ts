@@ -2,8 +2,8 @@ import type { Context } from "../callbacks/signed-url.ts";
 import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { recordNews } from "./contact-state.ts";
 import { machineByAgent } from "./disposition.ts";
-import { attemptIn, openAttempt } from "./notifications.ts";
-import type { CampaignSettings } from "./options.ts";
+import { attemptIn, isAtService, openAttempt } from "./notifications.ts";
+import type { ServiceSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
 import { contactOf, isErased } from "./tables.ts";
 
@@ -95,10 +95,10 @@ const writeAnswers = (
 export const recordInput = async (
   sql: Sql,
   { call, context, answers, digits, speech, answered_by, message }: CallInput,
-  settings: CampaignSettings,
+  settings: ServiceSettings,
 ): Promise<boolean> => {
   const key = attemptIn(sql, context);
-  if (!key) return false;
+  if (!key || !isAtService(sql, key, settings.name)) return false;
   const checked = checkedAnswers(answers);
   return sql.commit(() => {
     const at = settings.clock();

@@ -14,6 +14,7 @@ import { countDeferral, countRefusal, deferralsNow, resetFaults } from "./faults
 import { ruleOf } from "./next-step.ts";
 import type { CampaignSettings } from "./options.ts";
 import { setStateOfCampaign, tallyOf } from "./progress.ts";
+import { type DialedService, leastWait, type Services, waitAfter } from "./services.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactOf, isErased, isErasedIn } from "./tables.ts";
 
@@ -106,12 +107,12 @@ export type Answer =
   | { readonly type: "unsent"; readonly detail: string }
   /** No call was placed: the contact waits, for `retryAfter` seconds if the service asked for that. */
   | { readonly type: "later"; readonly detail: string; readonly retryAfter?: number | undefined }
-  /** No call was placed, and none would be for any contact: the campaign pauses. */
+  /** No call was placed, and none would be for any contact: the service pauses. */
   | { readonly type: "paused"; readonly detail: string }
-  /** No call was placed, and none will be for this contact. */
+  /** No call was placed, and the service will place none for this contact. */
   | { readonly type: "refused"; readonly detail: string };
 
-/** Statuses that are about the campaign: every contact would be refused. */
+/** Statuses that are about the service: it would refuse every contact. */
 const pausing: ReadonlySet<number> = new Set([307, 308, 401, 402, 403, 404, 405, 410]);
 
 const tooManyRequests = 429;
@@ -151,15 +152,9 @@ export const answerOfError = (error: unknown): Answer => {
   }
 };
 
-/** The longest wait that grows by itself, in seconds. */
-const longestWait = 60;
-
 /** Why a contact waits: how its last attempt ended, or why there was none yet. */
 const waitingReason = ({ attempts, reason }: ContactRow, detail: string): string | undefined =>
   attempts > 0 ? reason : detail;
-
-/** Milliseconds between two tries of a contact, at least: a service may ask for none. */
-const leastWait = 1_000;
 
 /**
  * Whether contacts that the service has asked to wait come after all others: it may be about them alone. After 20 answers
@@ -177,6 +172,7 @@ const defer = (
   at: number,
   detail: string,
   retryAfter: number | undefined,
+  services: Services,
 ): void => {
   const deferrals = row.deferrals + 1;
   const inRow = countDeferral(sql);
@@ -194,18 +190,29 @@ const defer = (
     end(sql, row, "expired", { at, reason: detail });
     return;
   }
-  const seconds = retryAfter ?? Math.min(longestWait, 2 ** row.deferrals);
-  const wait = isOutage ? 0 : Math.max(leastWait, Math.ceil(seconds * 1000));
+  // Where there are others, the service rests, and not the contact.
+  const own = services.isOne ? waitAfter(row.deferrals, retryAfter) : leastWait;
+  const wait = isOutage ? 0 : own;
   move(sql, row, "waiting", { at, reason, wait });
   if (isOutage) {
     setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
   }
 };
 
-/** Ends a contact that the service refused. */
-const refuse = (sql: Sql, row: ContactRow, at: number, detail: string): void => {
-  move(sql, row, "refused", { at, reason: detail });
-  countRefusal(sql, at, detail);
+/** Ends a contact that a service refused, unless there is another one. */
+const refuse = (
+  sql: Sql,
+  row: ContactRow,
+  at: number,
+  detail: string,
+  { service, services }: Dialing,
+): void => {
+  const { contact, attempts } = row;
+  const isLeft = services.noteRefusal(sql, contact, attempts + 1, service);
+  if (isLeft) move(sql, row, "waiting", { at, reason: waitingReason(row, detail) });
+  else move(sql, row, "refused", { at, reason: detail });
+  const reason = countRefusal(sql, service.name, detail);
+  if (reason !== undefined) services.pause(sql, service, at, reason);
 };
 
 /** The answer to the POST of an attempt. */
@@ -213,18 +220,25 @@ export interface Answered extends Attempt {
   readonly answer: Answer;
   /** The call of the attempt before. */
   readonly call_id: string | undefined;
+  /** Who answered. */
+  readonly service: DialedService;
 }
 
-type AnswerSettings = Pick<CampaignSettings, "notified" | "get" | "settleTimeout"> & FollowSettings;
+/** Which service answered, of those of the campaign. */
+interface Dialing {
+  readonly service: DialedService;
+  readonly services: Services;
+}
 
 /** @returns whether the claim still stands */
 const recordAnswer = (
   sql: Sql,
-  { contact, attempt, answer, call_id }: Answered,
+  { contact, attempt, answer, call_id, service }: Answered,
   at: number,
-  settings: AnswerSettings,
+  services: Services,
 ): boolean => {
   const key = { contact, attempt };
+  const { settings } = service;
   const { notified } = settings;
   const endAs = (endedAs: End): void => {
     if (stateOf(sql, key) !== "settled") recordNews(sql, key, { endedAs }, at, settings);
@@ -254,12 +268,10 @@ const recordAnswer = (
       const { type } = answer;
       const detail = inLedger(answer.detail);
       const row = release(sql, key, at, detail, call_id);
-      if (row && type === "later") defer(sql, row, at, detail, answer.retryAfter);
-      else if (row && type === "refused") refuse(sql, row, at, detail);
+      if (row && type === "later") defer(sql, row, at, detail, answer.retryAfter, services);
+      else if (row && type === "refused") refuse(sql, row, at, detail, { service, services });
       else if (row) move(sql, row, "waiting", { at, reason: waitingReason(row, detail) });
-      if (type === "paused") {
-        setStateOfCampaign(sql, "paused", { at, event: "paused", reason: detail });
-      }
+      if (type === "paused") services.pause(sql, service, at, detail);
       const state = stateOf(sql, key);
       return state !== undefined && state !== "released";
     }
@@ -276,14 +288,14 @@ export const recordAnswers = <Given extends Answered>(
   sql: Sql,
   answers: readonly Given[],
   at: number,
-  settings: AnswerSettings,
+  services: Services,
 ): readonly Given[] => {
-  let isReset = false;
+  let reset: DialedService | undefined;
   return answers.filter((answered) => {
-    const isPlaced = answered.answer.type === "placed";
-    if (isPlaced && !isReset) resetFaults(sql);
-    isReset = isPlaced;
-    return !recordAnswer(sql, answered, at, settings);
+    const placedBy = answered.answer.type === "placed" ? answered.service : undefined;
+    if (placedBy && placedBy !== reset) resetFaults(sql, placedBy.name);
+    reset = placedBy;
+    return !recordAnswer(sql, answered, at, services);
   });
 };
 

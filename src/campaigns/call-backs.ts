@@ -7,13 +7,13 @@ import { move } from "./contact-state.ts";
 import { isDisposition, mayCallBack } from "./disposition.ts";
 import { isBlocked, telephoneOf } from "./do-not-call.ts";
 import { hasCallBack } from "./next-step.ts";
-import type { CampaignSettings } from "./options.ts";
+import type { ListSettings } from "./options.ts";
 import { isOverAt } from "./progress.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactIn, isErased } from "./tables.ts";
 
 /** The zone of the windows, where they have one. */
-const zoneOfWindows = ({ window }: Pick<CampaignSettings, "window">): string => {
+const zoneOfWindows = ({ window }: Pick<ListSettings, "window">): string => {
   if (window === "always") return "";
   const zones = new Set([window].flat().map(({ timezone }) => timezone));
   return zones.size === 1 ? String([...zones][0]) : "";
@@ -54,7 +54,7 @@ const instantIn = (text: string, timezone: string): number => {
 export const callTimeOf = (
   given: unknown,
   timezone: string,
-  settings: Pick<CampaignSettings, "window">,
+  settings: Pick<ListSettings, "window">,
   param: string,
 ): number => {
   const zone = timezone || zoneOfWindows(settings);
@@ -86,7 +86,7 @@ const scheduleCallBack = (
   row: ContactRow,
   call_at: number,
   at: number,
-  { callBacks }: CampaignSettings,
+  { callBacks }: ListSettings,
 ): boolean => {
   const { contact, attempts, state, call_backs } = row;
   // A time that was agreed on is only moved, and nobody's first call is one more.
@@ -119,7 +119,7 @@ export const callBack = (
   sql: Sql,
   to_number: string,
   given: unknown,
-  settings: CampaignSettings,
+  settings: ListSettings,
 ): Promise<boolean> => {
   if (!is(CallParams.entries.to_number, to_number)) {
     fail("to_number", CallParams.entries.to_number.message);

@@ -10,6 +10,12 @@ import type { Ledger } from "./ledger.ts";
 import type { Progress } from "./progress.ts";
 import type { Synced, SyncOptions } from "./sync.ts";
 
+/** Who sent what `note` gets. */
+export interface Sender {
+  /** The name of the service whose handler has verified it; absent where the campaign has one without a name. */
+  readonly service?: string | undefined;
+}
+
 /** A list of contacts that are called, each at most once an attempt. */
 export interface Campaign extends Ledger, AsyncDisposable {
   /** Random, made with the ledger; the signed URLs carry it. */
@@ -141,12 +147,18 @@ export interface Campaign extends Ledger, AsyncDisposable {
    * what `onEnd` of `connectAgent` gets, where the context of the `ws_url` is that of the `flow_url`; and what `onRecording` gets: the
    * recording's id and the time are kept, its URL is not.
    *
-   * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters
+   * @param sender - `service`: the name of the service whose handler has verified it, where the campaign has several. It counts
+   * for the attempts at that service alone
+   * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters, or `service` is the
+   * name of none of them
    *
    * @returns whether it was about an attempt of this campaign, once that is durable
    * @throws {LedgerException} `busy` or `closed`: answer 500, so that the service delivers it again
    */
-  readonly note: (given: Received | CallInput | CallOutcome | RecordingInput) => Promise<boolean>;
+  readonly note: (
+    given: Received | CallInput | CallOutcome | RecordingInput,
+    sender?: Sender,
+  ) => Promise<boolean>;
   /**
    * Who is called, by the context of the verified URL of a flow request or a notification. The number in the request itself
    * is the sender's word.

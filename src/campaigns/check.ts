@@ -3,7 +3,7 @@ import { refusedHeader } from "../callbacks/errors.ts";
 import { signUrl } from "../callbacks/signed-url.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { check, fieldsOf, isFunction, presence } from "../lib/check.ts";
-import type { CampaignSettings } from "./options.ts";
+import type { ServiceSettings } from "./options.ts";
 
 /** The options of `campaign.check`. */
 export interface CheckOptions {
@@ -17,6 +17,8 @@ export interface CheckOptions {
 export interface UrlCheck {
   /** The option of the campaign that has the URL. */
   readonly param: "flow_url" | "status_callback_url";
+  /** The name of the service that has it, where the campaign has several. */
+  readonly service?: string | undefined;
   /**
    * `accepted`: it verifies by the campaign's secret. `refused`: it does not, so every call of the campaign would fail.
    * `unclear`: it doesn't say, as other servers than `flowHandler` and `callbackHandler`.
@@ -73,22 +75,34 @@ const verdictOf = (
   return unclear(param, `answered HTTP ${status} to a HEAD`, { status, advice });
 };
 
-/** Signs a URL of a campaign for a check. */
-export const signedUrl = (settings: CampaignSettings, param: UrlCheck["param"]): Promise<string> =>
-  signUrl(settings[param], { secret: settings.secret, expiresIn });
+/** A URL of a campaign that is signed for a check. */
+export interface SignedUrl extends Pick<UrlCheck, "param" | "service"> {
+  readonly url: string;
+}
+
+/** Signs the URLs of the services of a campaign for a check. */
+export const signedUrls = (services: readonly ServiceSettings[]): Promise<readonly SignedUrl[]> =>
+  Promise.all(
+    services.flatMap((settings) =>
+      (["flow_url", "status_callback_url"] as const).map(async (param) => ({
+        param,
+        service: settings.name,
+        url: await signUrl(settings[param], { secret: settings.secret, expiresIn }),
+      })),
+    ),
+  );
 
 /**
- * Asks both handlers of a campaign whether they have its secret.
+ * Asks the handlers of a campaign whether they have its secret.
  *
- * @param signed - the URL of a handler, signed for a check
+ * @param signed - returns the URLs of the handlers, signed for a check
  */
 export const checkUrls = async (
   options: CheckOptions,
-  signed: (param: UrlCheck["param"]) => Promise<string>,
+  signed: () => Promise<readonly SignedUrl[]>,
 ): Promise<readonly UrlCheck[]> => {
   const { fetch, signal: caller } = check(CheckOptionsSchema, () => options, "options");
-  const ask = async (param: UrlCheck["param"]): Promise<UrlCheck> => {
-    const url = await signed(param);
+  const ask = async ({ param, url }: SignedUrl): Promise<UrlCheck> => {
     const late = (): Error => new DOMException("too late", "TimeoutError");
     try {
       const answer = await withDeadline(timeout, caller, late, (signal) =>
@@ -102,5 +116,10 @@ export const checkUrls = async (
       return unclear(param, why);
     }
   };
-  return Promise.all([ask("flow_url"), ask("status_callback_url")]);
+  return Promise.all(
+    (await signed()).map(async (each) => {
+      const { service } = each;
+      return { ...(await ask(each)), ...(service !== undefined && { service }) };
+    }),
+  );
 };

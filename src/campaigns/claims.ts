@@ -1,6 +1,7 @@
 import { attemptsOf } from "./attempt-facts.ts";
 import { end, type FollowSettings, follow, move, writeClaimed } from "./contact-state.ts";
 import type { CampaignSettings } from "./options.ts";
+import { leastWait, refusalsOf, type Services } from "./services.ts";
 import type { Row, Sql } from "./sqlite.ts";
 import { audit, type ContactRow, contactFieldsIn, contactOf, isErased } from "./tables.ts";
 
@@ -86,8 +87,40 @@ export const mayBeCalled = (
   if (row.isBlocked) return endAs("blocked", "blocked");
   const isAllowed = !prefixes || prefixes.some((prefix) => row.written.startsWith(prefix));
   if (!isAllowed) return endAs("refused", "prefix");
-  if ((row.from_number ?? signed.from_number) !== signed.from_number) return false;
+  if (row.from_number !== signed.from_number) return false;
   return mayFollow(sql, row, at, settings);
+};
+
+/** The longest time for which a contact is set aside, in milliseconds. */
+const longestAside = 60_000;
+
+/**
+ * Sets contacts aside that no service may call now: those that have not refused them are busy. Who was refused by all of them
+ * ends.
+ */
+export const setAside = (
+  sql: Sql,
+  contacts: readonly Pick<ContactRow, "contact" | "attempts">[],
+  services: Services,
+  at: number,
+): void => {
+  const refusals = refusalsOf(sql, contacts);
+  for (const { contact, attempts } of contacts) {
+    const row = contactOf(sql, contact);
+    if (row?.state !== "waiting" || row.due > at || row.attempts !== attempts) continue;
+    if (!services.isLeft(refusals.get(contact) ?? [])) {
+      const reason = attemptsOf(sql, contact).get(attempts + 1)?.detail;
+      move(sql, row, "refused", { at, reason });
+      continue;
+    }
+    // Longer each time: they must not be looked at before all others in every step.
+    sql.all(
+      `update outdial_contact set wait = min(${longestAside}, max(${leastWait}, 2 * wait)),
+         due = ? + min(${longestAside}, max(${leastWait}, 2 * wait)) where contact = ?`,
+      at,
+      contact,
+    );
+  }
 };
 
 /**
@@ -95,6 +128,7 @@ export const mayBeCalled = (
  * now on and whatever happens to the process. Only `release` takes it back.
  *
  * @param settleBy - until when the calls that may follow hold their slots
+ * @param service - the name of the service that they stay at, where the campaign has several
  * @returns the contacts that the caller may POST for
  */
 export const claim = (
@@ -102,19 +136,22 @@ export const claim = (
   claims: readonly Claim[],
   at: number,
   settleBy: number,
+  service?: string | undefined,
 ): ReadonlySet<number> => {
   if (claims.length === 0) return new Set();
   const attemptsOf = claims.map(({ contact, attempts }) => [contact, attempts + 1]);
   const claimed = new Set(
     sql
       .all(
-        `insert into outdial_attempt (contact, attempt, state, claimed, settle_by)
-         select cast(key as integer), value, 'claimed', ?, ? from json_each(?)
+        `insert into outdial_attempt (contact, attempt, state, claimed, settle_by, service)
+         select cast(key as integer), value, 'claimed', ?, ?, ? from json_each(?)
          where true on conflict do update set state = 'claimed', claimed = excluded.claimed,
-           settle_by = excluded.settle_by, post = null, detail = null, idempotency_key = null
+           settle_by = excluded.settle_by, service = excluded.service,
+           post = null, detail = null, idempotency_key = null
          where post = 'no' returning contact`,
         at,
         settleBy,
+        service ?? null,
         JSON.stringify(Object.fromEntries(attemptsOf)),
       )
       .map(({ contact }) => Number(contact)),

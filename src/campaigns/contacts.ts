@@ -16,7 +16,7 @@ import {
   isBlocked,
   telephoneOf,
 } from "./do-not-call.ts";
-import type { CampaignSettings } from "./options.ts";
+import type { ListSettings } from "./options.ts";
 import { addToTally } from "./progress.ts";
 import { patience, type Sql, whileBusy, yieldToOthers } from "./sqlite.ts";
 import { contactIn, factOf, setFact } from "./tables.ts";
@@ -130,7 +130,7 @@ export interface Entry {
   readonly from_number: string | null;
 }
 
-type ContactRules = Pick<CampaignSettings, "variables" | "prefixes" | "window">;
+type ContactRules = Pick<ListSettings, "variables" | "prefixes" | "window">;
 
 /** The most that the variables of a contact take, in bytes of JSON. */
 const mostVariables = 700;
@@ -361,7 +361,7 @@ const nextList = (sql: Sql): number => {
 export const addContacts = async (
   sql: Sql,
   contacts: Iterable<unknown> | AsyncIterable<unknown>,
-  settings: CampaignSettings,
+  settings: ListSettings,
 ): Promise<Added> => {
   const { clock, secret } = settings;
   const refused: RefusedContact[] = [];

@@ -14,15 +14,15 @@ import {
   recordAnswers,
 } from "./attempts.ts";
 import { CallingHours } from "./calling-hours.ts";
-import { candidatesOf, claim, mayBeCalled } from "./claims.ts";
+import { type Claim, candidatesOf, claim, mayBeCalled, setAside } from "./claims.ts";
 import { endWaiting } from "./contact-state.ts";
-import { type DueContact, DueContacts, zonesOf } from "./due-contacts.ts";
+import { DueContacts, zonesOf } from "./due-contacts.ts";
 import { Ending } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
-import { type CampaignSettings, defaultConcurrency } from "./options.ts";
-import { DailyLimit, Pace, SendingPace } from "./pace.ts";
+import { defaultConcurrency, type ListSettings, type ServiceSettings } from "./options.ts";
+import { DailyLimit } from "./pace.ts";
 import { Polling, pollsFor } from "./polling.ts";
-import { endOf, openIn, openNow, stateOfCampaign, tallyOf } from "./progress.ts";
+import { endOf, openIn, stateOfCampaign, tallyOf } from "./progress.ts";
 import {
   endsAsking,
   isRepeatable,
@@ -36,7 +36,8 @@ import {
   type Sent,
   sentOf,
 } from "./repeats.ts";
-import { onMachine, paramsOf, senderOf } from "./request.ts";
+import { onMachine, paramsOf, senderAt } from "./request.ts";
+import { type Assigned, type DialedService, Services } from "./services.ts";
 import { isBusyError, type Sql, whileBusy } from "./sqlite.ts";
 import { factOf, setFact } from "./tables.ts";
 import { WakeUp } from "./wake-up.ts";
@@ -53,12 +54,12 @@ const closingTime = 5_000;
 /** The fact that has the time of the last claim: a new process keeps to the pace of the one before. */
 const lastClaim = "last_claim";
 
-const zoneOf = ({ window }: CampaignSettings): string => {
+const zoneOf = ({ window }: ListSettings): string => {
   const [first] = [window].flat();
   return typeof first === "object" ? first.timezone : "UTC";
 };
 
-const hoursOf = ({ window }: CampaignSettings): CallingHours =>
+const hoursOf = ({ window }: ListSettings): CallingHours =>
   new CallingHours(window === "always" ? window : [window].flat());
 
 /** When the POST of an attempt began. */
@@ -70,29 +71,26 @@ interface Begun {
 export interface DialerLimits {
   /** How many requests wait for their answer at once, at most. */
   readonly mostRequests?: number | undefined;
-  /** How many calls are asked for in a second, at most. */
-  readonly pollsPerSecond?: number | undefined;
+  /** How many calls a service is asked for in a second, at most, by its name. */
+  readonly pollsPerSecond?: ((service: string | undefined) => number | undefined) | undefined;
 }
 
 /** Dials what is due: it alone makes the POSTs of a campaign. */
 export class Dialer {
   readonly #sql: Sql;
-  readonly #settings: CampaignSettings;
+  readonly #settings: ListSettings;
+  readonly services: Services;
   readonly #hours: CallingHours;
   readonly #dueContacts: DueContacts;
-  readonly #pace: Pace;
-  readonly #sending: SendingPace;
   readonly #day: DailyLimit;
-  readonly #slots: number;
   readonly #mostRequests: number;
   readonly #inFlight = new Set<Promise<void>>();
   /** Answers that are not recorded yet, and when they will be. */
   readonly #answered: (Answered & Begun)[] = [];
   #recording: Promise<void> = Promise.resolve();
-  readonly #polling: Polling;
+  /** One for each service. */
+  readonly #polling: readonly Polling[];
   readonly #repeats = new Repeats();
-  /** Whether `create` passes the key on, as far as is known: one that declares no options may drop it. */
-  #passesKey: boolean;
   /** Ends the live calls once that is asked for. */
   readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
@@ -108,37 +106,36 @@ export class Dialer {
 
   constructor(
     sql: Sql,
-    settings: CampaignSettings,
+    all: readonly [ServiceSettings, ...ServiceSettings[]],
     { mostRequests = Number.POSITIVE_INFINITY, pollsPerSecond }: DialerLimits = {},
   ) {
-    const { rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
-    const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
+    const [settings] = all;
+    const { perDay = Number.POSITIVE_INFINITY, clock } = settings;
     this.#sql = sql;
     this.#settings = settings;
-    this.#passesKey = settings.create.length > 1;
-    this.#slots = concurrency;
+    this.services = new Services(all, Number(factOf(sql, lastClaim)));
     this.#mostRequests = mostRequests;
     const write = <T>(work: () => T): Promise<T> => this.whileBusy(() => sql.commit(work));
-    this.#polling = new Polling(sql, settings, pollsPerSecond ?? pollsFor(concurrency), {
-      write,
-      failed: (error) => this.fail(error),
+    this.#polling = all.map((each) => {
+      const { name, notified, concurrency = notified ? defaultConcurrency : undefined } = each;
+      const perSecond = pollsPerSecond?.(name) ?? pollsFor(concurrency);
+      return new Polling(sql, each, perSecond, { write, failed: (error) => this.fail(error) });
     });
-    this.ending = new Ending(sql, settings, {
+    this.ending = new Ending(sql, (name) => this.services.find(name)?.settings, {
       most: mostRequests,
+      canEnd: all.some(({ end }) => end !== undefined),
+      clock,
       write,
       done: () => this.wakeUp.announce(),
     });
     this.#hours = hoursOf(settings);
     this.#dueContacts = new DueContacts(sql, this.#hours, hoursOf(settings));
-    const last = Number(factOf(sql, lastClaim));
-    this.#pace = new Pace(rate, clock(), last);
-    this.#sending = new SendingPace(rate, clock, last);
     this.#day = new DailyLimit(sql, perDay, zoneOf(settings), clock());
   }
 
   /** Calls a second as they are now. */
   get rate(): number {
-    return this.#pace.rateAt(this.#settings.clock());
+    return this.services.rateAt(this.#settings.clock());
   }
 
   /**
@@ -174,12 +171,13 @@ export class Dialer {
 
   /** How many requests wait for their answer, or for its record. */
   get underWay(): number {
-    return this.#inFlight.size + this.#polling.count + this.ending.count;
+    const polls = this.#polling.reduce((sum, { count }) => sum + count, 0);
+    return this.#inFlight.size + polls + this.ending.count;
   }
 
   /** When the next live call is asked for, in milliseconds since 1970; `Infinity` when none is. */
   get nextPoll(): number {
-    return this.#polling.wake;
+    return Math.min(...this.#polling.map(({ wake }) => wake));
   }
 
   /** When the next call may begin, in milliseconds since 1970; `Infinity` when nothing waits. */
@@ -188,9 +186,12 @@ export class Dialer {
     const now = this.#settings.clock();
     const { waiting = 0 } = tallyOf(sql);
     if (waiting === 0) return Number.POSITIVE_INFINITY;
-    const due = this.#dueContacts.nextDue(now);
-    const pace = Math.max(this.#pace.nextAt(now), this.#sending.freeAt(now));
-    return Math.ceil(Math.max(due, pace, this.#day.freeAt(now)));
+    return this.#nextCallAt(now, this.services.nextAt(now));
+  }
+
+  /** @param pace - when a service may begin the next one */
+  #nextCallAt(now: number, pace: number): number {
+    return Math.ceil(Math.max(this.#dueContacts.nextDue(now), pace, this.#day.freeAt(now)));
   }
 
   /** When the last contact that waits is called at a rate; `Infinity` when nothing waits, or never. */
@@ -244,7 +245,7 @@ export class Dialer {
     if (this.#failure) throw this.#failure.error;
     try {
       await this.#attend();
-      const next = Math.min(nextToGiveUp(this.#sql), this.#polling.wake);
+      const next = Math.min(nextToGiveUp(this.#sql), this.nextPoll);
       return next === Number.POSITIVE_INFINITY ? undefined : next;
     } catch (error) {
       if (!isBusyError(error)) throw error;
@@ -256,7 +257,9 @@ export class Dialer {
   async #attend(): Promise<void> {
     await this.#giveUp();
     this.ending.endKnown();
-    this.#polling.poll(this.#mostRequests - this.underWay, () => this.wakeUp.announce());
+    for (const polling of this.#polling) {
+      polling.poll(this.#mostRequests - this.underWay, () => this.wakeUp.announce());
+    }
   }
 
   async #giveUp(): Promise<void> {
@@ -288,7 +291,7 @@ export class Dialer {
   /** Waits until every request has its answer, and that is recorded. */
   async idle(): Promise<void> {
     await this.posted();
-    await this.#polling.idle();
+    for (const polling of this.#polling) await polling.idle();
     await this.ending.idle();
   }
 
@@ -304,30 +307,37 @@ export class Dialer {
   async #dial(): Promise<void> {
     const sql = this.#sql;
     const now = this.#settings.clock();
-    const freeSlots = this.#slots - openNow(sql);
-    const wanted = Math.min(
-      mostPerStep,
-      this.#pace.free(now),
-      freeSlots,
-      this.#mostRequests - this.underWay,
-    );
-    if (wanted <= 0 || this.#day.freeAt(now) > now || this.#sending.freeAt(now) > now) return;
+    const open = this.services.openNow(sql);
+    let freeSlots = 0;
+    let most = 0;
+    const free = new Map<DialedService, number>();
+    for (const service of this.services.all) {
+      freeSlots += service.freeSlots(now, open(service));
+      const calls = service.sending.freeAt(now) > now ? 0 : service.free(now, open(service));
+      free.set(service, calls);
+      most += calls;
+    }
+    const wanted = Math.min(mostPerStep, most, this.#mostRequests - this.underWay);
+    if (wanted <= 0 || this.#day.freeAt(now) > now) return;
     const campaign = String(factOf(sql, "id"));
+    const due = this.#dueContacts.dueNow(now, wanted, letsOthersPass(sql));
+    if (due.length === 0) return;
+    const { calls: assigned, left } = this.services.assign(sql, due, free);
     // Signed before the claim: what can't be signed claims nothing.
     const { idempotent } = this.#settings;
     const calls = await Promise.all(
-      this.#dueContacts.dueNow(now, wanted, letsOthersPass(sql)).map(async (row) => {
-        const { from_number = senderOf(row.to_number, this.#settings.from_number) } = row;
-        const contact = { ...row, from_number };
+      assigned.map(async ({ contact, service }) => {
+        const { settings } = service;
+        const from_number = senderAt(contact, settings);
         const signed = Date.now();
-        const params = await paramsOf(contact, campaign, this.#settings, signed);
-        const sent = idempotent ? await sentOf(params, signed, this.#settings) : undefined;
-        return { contact, params, sent };
+        const params = await paramsOf({ ...contact, from_number }, campaign, settings, signed);
+        const sent = idempotent ? await sentOf(params, signed, settings) : undefined;
+        return { contact, service, params, sent };
       }),
     );
-    if (calls.length === 0) return;
     const claimAll = (): ReadonlySet<number> => {
-      const claimed = this.#claim(calls.map(({ contact }) => contact));
+      if (left.length > 0) setAside(sql, left, this.services, this.#settings.clock());
+      const claimed = this.#claim(calls);
       for (const { contact, sent } of calls) {
         const key = { contact: contact.contact, attempt: contact.attempts + 1 };
         if (sent && claimed.has(contact.contact)) keepSent(sql, key, sent);
@@ -337,16 +347,17 @@ export class Dialer {
     // No request is sent before the commit. Where the pace decides, it waits for no other: calls that begin late stay late,
     // since the pace makes up for them only as far as no second has too many. Where slots decide, it waits, since more slots become free meanwhile.
     const claimed = await (wanted < freeSlots ? sql.commitAtOnce(claimAll) : sql.commit(claimAll));
-    for (const { contact, params, sent } of calls) {
+    for (const { contact, service, params, sent } of calls) {
       if (!claimed.has(contact.contact)) continue;
       const began = this.#settings.clock();
       this.#track(async () => {
-        const answer = await this.#post(contact, params, sent);
+        const answer = await this.#post({ contact, service }, params, sent);
         const { contact: number, attempts, call_id } = contact;
-        await this.#record({ contact: number, attempt: attempts + 1, call_id, answer, began });
+        const key = { contact: number, attempt: attempts + 1 };
+        await this.#record({ ...key, call_id, answer, began, service });
       });
       // A commit takes its time: the pace is that of the POSTs.
-      this.#pace.take(this.#settings.clock());
+      service.pace.take(this.#settings.clock());
     }
   }
 
@@ -356,25 +367,35 @@ export class Dialer {
    *
    * @returns the contacts to POST for
    */
-  #claim(contacts: readonly DueContact[]): ReadonlySet<number> {
+  #claim(calls: readonly (Assigned & { readonly params: CallAtUrls })[]): ReadonlySet<number> {
     const sql = this.#sql;
     const { clock, settleTimeout } = this.#settings;
     const at = clock();
     const isOver = this.wakeUp.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
     if (isOver || stateOfCampaign(sql) !== "running") return new Set();
-    const free = Math.min(this.#pace.free(at), this.#slots - openNow(sql), this.#day.left(at));
+    const open = this.services.openNow(sql);
+    const ofDay = this.#day.left(at);
     const candidates = candidatesOf(
       sql,
-      contacts.map(({ contact }) => contact),
+      calls.map(({ contact }) => contact.contact),
     );
-    const some: DueContact[] = [];
-    for (const contact of contacts) {
-      if (some.length >= free) break;
-      const row = candidates.get(contact.contact);
-      if (!row || !mayBeCalled(sql, row, contact, at, this.#settings)) continue;
-      if (this.#hours.at(at, contact.timezone).open) some.push(contact);
+    const claimed = new Set<number>();
+    for (const service of this.services.all) {
+      const free = Math.min(service.free(at, open(service)), ofDay - claimed.size);
+      const some: Claim[] = [];
+      for (const { contact, service: own, params } of calls) {
+        if (some.length >= free) break;
+        const row = candidates.get(contact.contact);
+        if (own !== service || !row) continue;
+        if (!mayBeCalled(sql, row, contact, at, this.#settings)) continue;
+        const { contact: number, attempts } = contact;
+        const { from_number } = params;
+        if (this.#hours.at(at, contact.timezone).open) {
+          some.push({ contact: number, attempts, from_number });
+        }
+      }
+      for (const each of claim(sql, some, at, at + settleTimeout, service.name)) claimed.add(each);
     }
-    const claimed = claim(sql, some, at, at + settleTimeout);
     this.#day.take(at, claimed.size);
     if (claimed.size > 0) setFact(sql, lastClaim, at);
     return claimed;
@@ -392,7 +413,7 @@ export class Dialer {
   }
 
   async #post(
-    { contact, attempts, timezone }: DueContact,
+    { contact: { contact, attempts, timezone }, service }: Assigned,
     params: CallAtUrls,
     sent: Sent | undefined,
   ): Promise<Answer> {
@@ -404,18 +425,18 @@ export class Dialer {
     const key = { contact, attempt: attempts + 1 };
     let posts = 0;
     const beforeSend = async () => {
-      await this.#sending.untilFree();
+      await service.sending.untilFree();
       // The claim has checked the first one.
-      if (sent && posts++ > 0) this.#requireRepeatable(key);
+      if (sent && posts++ > 0) this.#requireRepeatable(key, service);
     };
     const keyed = keyedOptions({ ...hours, beforeSend }, sent?.key);
     try {
-      return answerOf(await this.#settings.create(params, keyed.options));
+      return answerOf(await service.settings.create(params, keyed.options));
     } catch (error) {
       const isLate = notAfter && Date.now() >= notAfter.getTime();
       return isLate && isUnsent(error) ? tooLate : answerOfError(error);
     } finally {
-      if (sent && keyed.isPassedOn()) this.#passesKey = true;
+      if (sent && keyed.isPassedOn()) service.passesKey = true;
       else if (sent) await this.#forget(key, sent);
     }
   }
@@ -434,55 +455,66 @@ export class Dialer {
   /** Asks again for attempts whose answers were lost. */
   async #repeatLost(): Promise<void> {
     const { idempotent, clock } = this.#settings;
-    if (!idempotent || !this.#passesKey) return;
+    if (!idempotent) return;
     const at = clock();
     const free = Math.max(0, this.#mostRequests - this.underWay);
-    const due = this.#repeats.due(lostAttempts(this.#sql, at, this.#settings), at);
+    const due = this.#repeats.due(this.#lostAttempts(at), at);
     for (const lost of due.slice(0, free)) {
-      const params = await paramsAgain(this.#sql, lost, this.#settings);
+      const service = this.services.find(lost.service);
+      const params = service && (await paramsAgain(this.#sql, lost, service.settings));
       if (!params) {
         this.#repeats.never(lost);
         continue;
       }
-      this.#track(() => this.#repeats.during(lost, clock, () => this.#askAgain(lost, params)));
+      this.#track(() =>
+        this.#repeats.during(lost, clock, () => this.#askAgain(lost, params, service)),
+      );
     }
   }
 
+  /** The attempts that may be asked for again at their services, which pass the key on and are not paused. */
+  #lostAttempts(at: number): readonly LostAttempt[] {
+    return lostAttempts(this.#sql, at, this.#settings).filter((lost) => {
+      const service = this.services.find(lost.service);
+      return service?.passesKey && service.pausedFor === undefined;
+    });
+  }
+
   /** Sends the request of an attempt again. Only the id of the call is an answer: what the first one may have placed stays open. */
-  async #askAgain(lost: LostAttempt, params: CallAtUrls): Promise<void> {
+  async #askAgain(lost: LostAttempt, params: CallAtUrls, service: DialedService): Promise<void> {
     const { contact, attempt, claimed, key, row } = lost;
     const began = this.#settings.clock();
     try {
       const hours = this.#hoursOf(row.timezone, claimed + repeatedFor);
       if (!hours) return;
       const beforeSend = async () => {
-        await this.#sending.untilFree();
-        this.#requireRepeatable(lost);
+        await service.sending.untilFree();
+        this.#requireRepeatable(lost, service);
         if (!keyed.isPassedOn()) throw new Error("create drops the key");
       };
       // For a `create` that drops `beforeSend`.
-      this.#requireRepeatable(lost);
+      this.#requireRepeatable(lost, service);
       const keyed = keyedOptions({ ...hours, beforeSend }, key);
       const answer = answerOf(
-        await this.#settings.create(params, keyed.options).finally(() => {
+        await service.settings.create(params, keyed.options).finally(() => {
           if (keyed.isPassedOn()) return;
-          this.#passesKey = false;
+          service.passesKey = false;
           this.#repeats.never(lost);
         }),
       );
       if (answer.type !== "placed") return;
-      await this.#record({ contact, attempt, call_id: undefined, answer, began });
+      await this.#record({ contact, attempt, call_id: undefined, answer, began, service });
     } catch (error) {
       if (endsAsking(error)) this.#repeats.never(lost);
     }
   }
 
   /** @throws {Error} where the request of an attempt must not be sent again at this moment */
-  #requireRepeatable(attempt: Attempt): void {
+  #requireRepeatable(attempt: Attempt, { pausedFor }: DialedService): void {
     const sql = this.#sql;
     const at = this.#settings.clock();
     const isOver = this.wakeUp.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
-    const isRunning = !isOver && stateOfCampaign(sql) === "running";
+    const isRunning = !isOver && !pausedFor && stateOfCampaign(sql) === "running";
     if (!isRunning || !isRepeatable(sql, attempt, at)) throw new Error("not asked again");
   }
 
@@ -507,7 +539,11 @@ export class Dialer {
 
   /** Records an answer, with all others that come in the same turn. */
   #record(answered: Answered & Begun): Promise<void> {
-    if (answered.answer.type === "later") this.#pace.slow(this.#settings.clock());
+    const { answer, service } = answered;
+    if (answer.type === "placed") service.works();
+    if (answer.type === "later") {
+      this.services.slow(service, this.#settings.clock(), answer.retryAfter);
+    }
     if (this.#answered.push(answered) === 1) {
       this.#recording = Promise.resolve().then(() => this.#recordAll(this.#answered.splice(0)));
     }
@@ -518,7 +554,7 @@ export class Dialer {
     const sql = this.#sql;
     const write = (): void => {
       const at = this.#settings.clock();
-      for (const { began } of recordAnswers(sql, answers, at, this.#settings)) {
+      for (const { began } of recordAnswers(sql, answers, at, this.services)) {
         this.#day.giveBack(began);
       }
     };
@@ -538,15 +574,19 @@ export class Dialer {
     const times = [nextToGiveUp(sql)];
     // Each answer is a wake-up of its own.
     const hasRequests = this.underWay < this.#mostRequests;
-    if (hasRequests) times.push(this.#polling.wake);
+    if (hasRequests) times.push(this.nextPoll);
     if (waiting > 0) times.push(endOf(this.#settings));
     const { idempotent, clock } = this.#settings;
-    if (idempotent && this.#passesKey && hasRequests && stateOfCampaign(sql) === "running") {
-      const at = clock();
-      times.push(this.#repeats.wake(lostAttempts(sql, at, this.#settings), at));
+    const now = clock();
+    if (idempotent && hasRequests && stateOfCampaign(sql) === "running") {
+      times.push(this.#repeats.wake(this.#lostAttempts(now), now));
     }
-    const isFull = openIn(tally) >= this.#slots || !hasRequests;
-    if (waiting > 0 && !isFull && stateOfCampaign(sql) === "running") times.push(this.nextCall);
+    if (waiting > 0 && hasRequests && stateOfCampaign(sql) === "running") {
+      const open = this.services.openNow(sql, openIn(tally));
+      const unfilled = this.services.all.filter((each) => each.hasSlots(open(each)));
+      const paces = unfilled.map((each) => each.nextAt(now));
+      if (paces.length > 0) times.push(this.#nextCallAt(now, Math.min(...paces)));
+    }
     const wake = Math.min(...times);
     return wake === Number.POSITIVE_INFINITY ? undefined : Math.ceil(wake);
   }

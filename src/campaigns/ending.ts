@@ -3,7 +3,7 @@ import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { retryReasons } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
 import { type EventSettings, recordEvent } from "./notifications.ts";
-import { type CampaignSettings, defaultSettleTimeout } from "./options.ts";
+import { type CampaignOptions, type CampaignSettings, defaultSettleTimeout } from "./options.ts";
 import { readEnd } from "./polling.ts";
 import { setStateOfCampaign, stateOfCampaign, stopReason } from "./progress.ts";
 import { isBusyError, patience, type Sql, type Storage, sqlOf, whileBusy } from "./sqlite.ts";
@@ -19,6 +19,8 @@ export interface OpenCall {
   readonly id?: string | undefined;
   /** Absent when it is unknown. */
   readonly call_id?: string | undefined;
+  /** The name of its service, where the campaign has several. */
+  readonly service?: string | undefined;
 }
 
 /** What became of the live calls. */
@@ -76,15 +78,16 @@ interface Open extends OpenCall, Attempt {
 const openCalls = (sql: Sql): readonly Open[] =>
   sql
     .all(
-      `select a.contact, a.attempt, coalesce(written, to_number) as to_number, id,
+      `select a.contact, a.attempt, a.service, coalesce(written, to_number) as to_number, id,
          case a.state when 'placed' then call_id end as call_id,
          a.state = 'claimed' and c.state = 'calling' as being_placed
-       from (select contact, attempt, state from outdial_attempt where state <> 'settled') a
+       from (select contact, attempt, state, service from outdial_attempt where state <> 'settled') a
        cross join outdial_contact c where c.contact = a.contact`,
     )
     .map((row) => {
       const to_number = String(row.to_number);
       const [id, call_id] = [textIn(row.id), textIn(row.call_id)];
+      const service = textIn(row.service);
       return {
         contact: Number(row.contact),
         attempt: Number(row.attempt),
@@ -92,6 +95,7 @@ const openCalls = (sql: Sql): readonly Open[] =>
         to_number: isErased({ to_number }) ? "" : to_number,
         ...(id !== undefined && { id }),
         ...(call_id !== undefined && { call_id }),
+        ...(service !== undefined && { service }),
       };
     });
 
@@ -101,23 +105,33 @@ const publicOf = ({ attempt: _, isBeingPlaced: __, ...call }: Open): OpenCall =>
 interface EndingMeans {
   /** How many requests wait for their answer at once, at most. */
   readonly most: number;
+  /** Whether a service has the option `end`. */
+  readonly canEnd: boolean;
+  readonly clock: () => number;
   /** Commits, and waits while another program holds the file. */
   readonly write: <T>(work: () => T) => Promise<T>;
   /** Called once a call was tried to be ended. */
   readonly done: () => void;
 }
 
-type EndingSettings = EventSettings & Pick<CampaignSettings, "end" | "clock">;
+type EndingSettings = EventSettings & Pick<CampaignSettings, "end">;
+
+/** Returns the settings of a service by its name; `undefined` where it is none of the campaign's. */
+type SettingsOf = (service: string | undefined) => EndingSettings | undefined;
 
 /** A call that is being ended. */
 interface Ended extends Attempt {
   readonly call_id: string;
+  /** Of the service that has it. */
+  readonly settings: EndingSettings;
 }
 
 /** Ends the live calls of a campaign, each once, and enters their ends. */
 export class Ending {
   readonly #sql: Sql;
-  readonly #settings: EndingSettings;
+  readonly #settingsOf: SettingsOf;
+  readonly #canEnd: boolean;
+  readonly #clock: () => number;
   readonly #time: Waiting;
   readonly #write: EndingMeans["write"];
   readonly #done: () => void;
@@ -127,12 +141,14 @@ export class Ending {
   readonly #queue: (() => void)[] = [];
   #count = 0;
 
-  constructor(sql: Sql, settings: EndingSettings, { most, write, done }: EndingMeans) {
+  constructor(sql: Sql, settingsOf: SettingsOf, { most, canEnd, clock, write, done }: EndingMeans) {
     this.#sql = sql;
-    this.#settings = settings;
+    this.#clock = clock;
+    this.#settingsOf = settingsOf;
+    this.#canEnd = canEnd;
     this.#free = Math.min(mostAtOnce, most);
     // No turn: whoever responds to a request may wait until the calls have ended.
-    this.#time = waitingBy(settings.clock);
+    this.#time = waitingBy(clock);
     this.#write = (work) => this.#time.hold(write(work));
     this.#done = done;
   }
@@ -154,18 +170,17 @@ export class Ending {
 
   /** Begins to end every open call whose id is known, if that is asked for. */
   endKnown(): void {
-    if (this.#settings.end && isEndRequested(this.#sql)) this.endAll(openCalls(this.#sql));
+    if (this.#canEnd && isEndRequested(this.#sql)) this.endAll(openCalls(this.#sql));
   }
 
   /** Begins to end calls whose ids are known. */
   endAll(calls: readonly (OpenCall & Attempt)[]): void {
-    const { end } = this.#settings;
-    if (!end) return;
-    for (const call of calls) {
-      const { contact, attempt, call_id } = call;
-      if (call_id === undefined || this.#calls.has(call_id)) continue;
+    for (const { contact, attempt, call_id, service } of calls) {
+      const settings = this.#settingsOf(service);
+      if (!settings?.end || call_id === undefined || this.#calls.has(call_id)) continue;
       this.#count++;
-      const work = this.#end({ contact, attempt, call_id }, end).finally(() => {
+      const ended = { contact, attempt, call_id, settings };
+      const work = this.#end(ended, settings.end).finally(() => {
         this.#count--;
         this.#done();
       });
@@ -213,14 +228,15 @@ export class Ending {
 
   /** Enters the end of a call at once: its final notification may come late, and to nobody once this process has ended. */
   async #enter(call: Ended): Promise<void> {
-    const { get, clock } = this.#settings;
+    const { settings } = call;
+    const { get } = settings;
     if (!get) return;
     for (let tries = 0; tries < mostTries; tries++) {
       if (tries > 0) await this.#pause(tries);
       if (stateOf(this.#sql, call) === "settled") return;
       const event = await this.#time.hold(this.#inSlot(() => readEnd(get, call.call_id)));
       if (!event) continue;
-      await this.#write(() => recordEvent(this.#sql, call, event, clock(), this.#settings));
+      await this.#write(() => recordEvent(this.#sql, call, event, this.#clock(), settings));
       return;
     }
   }
@@ -250,7 +266,7 @@ export class Ending {
   }
 
   async #audit({ contact, attempt }: Attempt, event: string, detail?: string): Promise<void> {
-    const at = this.#settings.clock();
+    const at = this.#clock();
     try {
       await this.#write(() => audit(this.#sql, { at, contact, attempt, event, detail }));
     } catch {
@@ -295,6 +311,12 @@ const endedSince = (sql: Sql, entry: number): EndedSince => {
   };
 };
 
+/** How calls are ended and read beside the process that dials. */
+export interface LiveServices extends Pick<CampaignOptions, "end" | "get"> {
+  /** Those of each service, by its name, where the campaign has several. */
+  readonly services?: Readonly<Record<string, Pick<CampaignOptions, "end" | "get">>> | undefined;
+}
+
 /** Only the process that dials knows which attempts follow: until it looks, a contact waits where any may. */
 const anyRetry = {
   ...{ retryOn: retryReasons, retryDelay: 0, attempts: 100 },
@@ -325,13 +347,14 @@ const lockOf = (storage: Storage): Sql | undefined => {
 export const endFromOutside = async (
   storage: Storage,
   sql: Sql,
-  live: Pick<CampaignSettings, "end" | "get" | "clock">,
+  live: LiveServices & Pick<CampaignSettings, "clock">,
 ): Promise<EndedCalls> => {
   const entry = lastEntry(sql);
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const write = <T>(work: () => T): Promise<T> => whileBusy(() => sql.transaction(work), isTooLong);
   await write(() => requestEnd(sql, live.clock(), stopReason));
-  const limit = live.end ? dialerTime : onlyDialerTime;
+  const all = [live, ...Object.values(live.services ?? {})];
+  const limit = all.some(({ end }) => end) ? dialerTime : onlyDialerTime;
   const began = performance.now();
   let alone: Sql | undefined;
   try {
@@ -343,8 +366,12 @@ export const endFromOutside = async (
       if (alone) break;
       await inRealTime.wait(lookInterval);
     }
-    const outside = { ...anyRetry, ...live };
-    const ending = new Ending(sql, outside, { most: mostAtOnce, write, done: () => {} });
+    const outside: SettingsOf = (name) => {
+      const own = name === undefined ? live : live.services?.[name];
+      return { ...anyRetry, ...own, name };
+    };
+    const means = { most: mostAtOnce, canEnd: true, clock: live.clock, write, done: () => {} };
+    const ending = new Ending(sql, outside, means);
     ending.endAll(endedSince(sql, entry).untried);
     await waitingBy(live.clock).pass(ending.idle());
   } finally {

@@ -1,6 +1,6 @@
 import { BadParametersException } from "../errors.ts";
 import { recordedBy } from "../flows/recorded.ts";
-import { check, fail } from "../lib/check.ts";
+import { fail } from "../lib/check.ts";
 import { waitingBy } from "../lib/clock.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { answerNamesIn, inputOf, recordInput } from "./answers.ts";
@@ -22,15 +22,25 @@ import { LedgerException } from "./errors.ts";
 import { readResults, variableNamesIn } from "./ledger.ts";
 import { LastKnown } from "./loops.ts";
 import { recordNotification } from "./notifications.ts";
-import { type CampaignOptions, type CampaignSettings, CampaignSettingsSchema } from "./options.ts";
+import {
+  type CampaignOptions,
+  type CampaignSettings,
+  type ListSettings,
+  type ServiceSettings,
+  type ServicesOptions,
+  servicesOf,
+} from "./options.ts";
 import { adjustToGet } from "./polling.ts";
 import { isPausedFor, type Progress, progressOf, setStateOfCampaign } from "./progress.ts";
 import { recordRecording } from "./recordings.ts";
+import { identifyServices, serviceNamesIn } from "./services.ts";
 import { patience, type Sql, whileBusy } from "./sqlite.ts";
 import { audit, factOf, setFact } from "./tables.ts";
 
 /** @throws {BadParametersException} when an option needs notifications, and there are none */
-const requireNotified = (options: CampaignOptions): void => {
+const requireNotified = (
+  options: Pick<CampaignOptions, "notified" | "attempts" | "concurrency" | "retryOn">,
+): void => {
   const { notified = true, attempts, concurrency } = options;
   const retryOn = Array.isArray(options.retryOn) ? undefined : options.retryOn;
   const issues = Object.entries({ attempts, concurrency, retryOn })
@@ -60,22 +70,38 @@ const nameOf = (service: CampaignSettings["service"]): string =>
 const digestOf = async (...parts: readonly string[]): Promise<string> =>
   hex(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(JSON.stringify(parts)))));
 
+/** What a ledger knows a service by: the flow, and its account. */
+const identityOf = ({ flow_url, flowName = flow_url, service }: ServiceSettings): Promise<string> =>
+  digestOf(flowName, nameOf(service));
+
+/** In the place of it where the campaign has services with names: each has its own. */
+const several = "services";
+
 /**
- * Gives a new ledger its campaign, or makes sure that it has this one: with the same flow, service and account.
+ * Gives a new ledger its campaign, or makes sure that it has this one: with the same flow, service and account, or such
+ * services.
  *
- * @throws {LedgerException} `other_campaign`
+ * @throws {LedgerException} `other_campaign`; `missing_service`
  */
 const identify = async (
   sql: Sql,
-  { from_number, flow_url, flowName = flow_url, service, clock }: CampaignSettings,
+  all: readonly [ServiceSettings, ...ServiceSettings[]],
   id = hex(crypto.getRandomValues(new Uint8Array(8))),
 ): Promise<void> => {
-  const name = nameOf(service);
-  const digest = await digestOf(flowName, name);
+  const [{ from_number, flow_url, service, clock }] = all;
+  const identities = new Map<string, string>();
+  for (const each of all) {
+    if (each.name !== undefined) identities.set(each.name, await identityOf(each));
+  }
+  const digest = identities.size > 0 ? several : await identityOf(all[0]);
   const known = factOf(sql, "identity");
-  if (known === digest) return;
+  if (known === digest) {
+    if (identities.size > 0) sql.transaction(() => identifyServices(sql, identities));
+    return;
+  }
   if (known === null) {
     sql.transaction(() => {
+      identifyServices(sql, identities);
       setFact(sql, "identity", digest);
       setFact(sql, "id", id);
       setFact(sql, "state", "running");
@@ -84,8 +110,8 @@ const identify = async (
     return;
   }
   // Before version 5 a ledger belonged to one number as well, by which it goes on calling whom it has called.
-  for (const number of [from_number].flat()) {
-    if (known !== (await digestOf(number, flow_url, name))) continue;
+  for (const number of identities.size > 0 ? [] : [from_number].flat()) {
+    if (known !== (await digestOf(number, flow_url, nameOf(service)))) continue;
     sql.transaction(() => {
       setFact(sql, "identity", digest);
       sql.all("update outdial_contact set from_number = ? where attempts > 0", number);
@@ -96,12 +122,9 @@ const identify = async (
 };
 
 /** Begins no further call, and ends those that are live. */
-const endCalls = async (
-  sql: Sql,
-  dialer: Dialer,
-  { end, clock }: CampaignSettings,
-): Promise<EndedCalls> => {
-  if (!end) fail("end", "is missing: endCalls needs the option end: (id) => end(id, options)");
+const endCalls = async (sql: Sql, dialer: Dialer, { clock }: ListSettings): Promise<EndedCalls> => {
+  if (dialer.services.all.some(({ settings: { end } }) => !end))
+    fail("end", "is missing: endCalls needs the option end: (id) => end(id, options)");
   sql.requireOpen();
   await dialer.holdWhile(() =>
     sql.transaction(() => requestEnd(sql, clock(), "calls were ended by the caller")),
@@ -119,13 +142,14 @@ const endCalls = async (
 type Engine = Pick<
   Campaign,
   | ("id" | "add" | "step" | "idle" | "note" | "pause" | "resume" | "cancel" | "block" | "erase")
-  | ("progress" | "results" | "answerNames" | "variableNames" | "callBack" | "endCalls")
+  | ("progress" | "results" | "answerNames" | "variableNames" | "serviceNames" | "callBack")
+  | "endCalls"
 >;
 
 const engineOf = (
   sql: Sql,
   dialer: Dialer,
-  settings: CampaignSettings,
+  settings: ListSettings,
   progress: LastKnown<[], Progress>,
 ): Engine => {
   const { clock, secret } = settings;
@@ -146,7 +170,9 @@ const engineOf = (
     const write = (): void => {
       if (!isMeant()) return;
       setStateOfCampaign(sql, state, { at, event, reason });
-      if (state === "running") withdrawEnd(sql);
+      if (state !== "running") return;
+      withdrawEnd(sql);
+      dialer.services.resume();
     };
     marks.add(write);
     try {
@@ -166,6 +192,7 @@ const engineOf = (
     results: () => readResults(sql),
     answerNames: () => answerNamesIn(sql).map(({ name }) => name),
     variableNames: () => variableNamesIn(sql),
+    serviceNames: () => serviceNamesIn(sql),
     id: String(factOf(sql, "id")),
     block: async (numbers) => {
       const all = await checkedNumbers(numbers);
@@ -174,17 +201,18 @@ const engineOf = (
     add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
     step: () => dialer.step(),
     idle: () => pass(dialer.idle()),
-    note: async (given) => {
+    note: async (given, { service } = {}) => {
       sql.requireOpen();
+      const { settings: own } = dialer.services.named(service);
       const record = (): Promise<boolean> => {
-        if ("recording_id" in given) return recordRecording(sql, given, settings);
+        if ("recording_id" in given) return recordRecording(sql, given, own);
         if (!("event" in given)) {
-          return recordInput(sql, "answers" in given ? given : inputOf(given), settings);
+          return recordInput(sql, "answers" in given ? given : inputOf(given), own);
         }
         const recording = recordedBy(given);
         return recording
-          ? recordRecording(sql, recording, settings)
-          : recordNotification(sql, given, settings);
+          ? recordRecording(sql, recording, own)
+          : recordNotification(sql, given, own);
       };
       const isOurs = await record().catch((error: unknown) => {
         dialer.fail(error);
@@ -214,21 +242,26 @@ const engineOf = (
 export interface Opened {
   readonly campaign: Engine;
   readonly dialer: Dialer;
-  readonly settings: CampaignSettings;
+  readonly settings: ListSettings;
   readonly progress: LastKnown<[], Progress>;
 }
 
 /**
- * The options, checked and complete.
+ * The options, checked and complete, of each service.
  *
- * @param wholeRate - calls a second of all shards, where this is one
+ * @param wholeRate - returns the calls a second of all shards, where this is one, by the name of a service
  * @throws {BadParametersException}
  */
-export const settingsOf = (options: CampaignOptions, wholeRate?: number): CampaignSettings => {
-  const settings = check(CampaignSettingsSchema, () => options);
-  requireNotified(options);
-  checkService(settings, wholeRate);
-  return settings;
+export const settingsOf = (
+  options: CampaignOptions | ServicesOptions,
+  wholeRate?: (service: string | undefined) => number | undefined,
+): readonly [ServiceSettings, ...ServiceSettings[]] => {
+  const all = servicesOf(options);
+  for (const own of "services" in options ? options.services : [options]) {
+    requireNotified({ ...options, ...own });
+  }
+  for (const settings of all) checkService(settings, wholeRate?.(settings.name));
+  return all;
 };
 
 /**
@@ -240,26 +273,27 @@ export const settingsOf = (options: CampaignOptions, wholeRate?: number): Campai
  */
 export const open = async (
   sql: Sql,
-  options: CampaignOptions,
+  options: CampaignOptions | ServicesOptions,
   prepare: (sql: Sql) => void,
   shard?: DialerLimits & {
     readonly id?: string | undefined;
-    readonly wholeRate?: number | undefined;
+    readonly wholeRate?: Parameters<typeof settingsOf>[1];
   },
 ): Promise<Opened> => {
-  const checked = settingsOf(options, shard?.wholeRate);
-  const clock = checkedClock(checked.clock);
-  const settings = { ...checked, clock };
+  const [first, ...others] = settingsOf(options, shard?.wholeRate);
+  const clock = checkedClock(first.clock);
+  const settings = { ...first, clock };
+  const all = [settings, ...others.map((each) => ({ ...each, clock }))] as const;
   const begin = async (): Promise<Opened> => {
     sql.lock();
     prepare(sql);
-    await identify(sql, settings, shard?.id);
+    await identify(sql, all, shard?.id);
     await requireErasureSecrets(sql, settings.secret);
     markUnclear(sql);
     adjustToClock(sql, clock(), settings.settleTimeout);
     adjustToDelay(sql, clock(), settings);
-    adjustToGet(sql, clock(), settings);
-    const dialer = new Dialer(sql, settings, shard);
+    for (const each of all) adjustToGet(sql, clock(), each);
+    const dialer = new Dialer(sql, all, shard);
     const progress = new LastKnown(() => progressOf(sql), progressOf(sql));
     return { campaign: engineOf(sql, dialer, settings, progress), dialer, settings, progress };
   };

@@ -3,6 +3,7 @@ export type LedgerReason =
   | "in_use"
   | "other_campaign"
   | "missing_secret"
+  | "missing_service"
   | "newer"
   | "unknown_state"
   | "not_a_ledger"
@@ -19,6 +20,8 @@ const messages: Readonly<Record<LedgerReason, string>> = {
   other_campaign: "The ledger is that of another campaign: its flow, service or account is another",
   missing_secret:
     "People were erased from the ledger under another secret than those that are given, and would not be recognized: keep the old one in the list, after the new one",
+  missing_service:
+    "The ledger has calls that may be live at a service that services lacks: keep it in the list until they have ended",
   newer: "The ledger was written by a newer version of this package",
   unknown_state:
     "The ledger has a state of a contact that no version of this package writes: another program has changed it",

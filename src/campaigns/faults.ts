@@ -6,8 +6,9 @@ import { factOf, setFact } from "./tables.ts";
 /** How many answers in a row asked to wait; a placed call resets it. */
 const deferralsInRow = "deferrals_in_row";
 
-/** How many answers in a row refused their contact; a placed call resets it. */
-const refusalsInRow = "refusals_in_row";
+/** How many answers of a service in a row refused their contact; a call that it placed resets it. */
+const refusalsOf = (service: string | undefined): string =>
+  service === undefined ? "refusals_in_row" : `refusals_in_row ${service}`;
 
 /** How many answered calls in a row had a flow that failed; a completed call resets it. */
 const flowErrorsInRow = "flow_errors_in_row";
@@ -15,12 +16,12 @@ const flowErrorsInRow = "flow_errors_in_row";
 /** How many contacts in a row may end by the same fault. */
 const mostInRow = 20;
 
-/** A call was placed: the service works. */
-export const resetFaults = (sql: Sql): void => {
+/** A call was placed: its service works. */
+export const resetFaults = (sql: Sql, service: string | undefined): void => {
   sql.all(
     "update outdial_fact set value = 0 where name in (?, ?) and value > 0",
     deferralsInRow,
-    refusalsInRow,
+    refusalsOf(service),
   );
 };
 
@@ -34,17 +35,31 @@ export const countDeferral = (sql: Sql): number => {
   return inRow;
 };
 
-/** Counts a fault. After 20 in a row it is the campaign's, such as a wrong sender or secret: it pauses. */
-const countFault = (sql: Sql, inRow: string, at: number, reason: string): void => {
+/**
+ * Counts a fault.
+ *
+ * @returns whether there were 20 in a row: then it is the campaign's, such as a wrong sender or secret, which pauses
+ */
+const isTooMany = (sql: Sql, inRow: string): boolean => {
   const count = Number(factOf(sql, inRow) ?? 0) + 1;
   const isLast = count >= mostInRow;
   setFact(sql, inRow, isLast ? 0 : count);
-  if (isLast) setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
+  return isLast;
 };
 
-/** Counts a contact that the service refused. */
-export const countRefusal = (sql: Sql, at: number, detail: string): void =>
-  countFault(sql, refusalsInRow, at, `${mostInRow} contacts in a row were refused: ${detail}`);
+/**
+ * Counts a contact that a service refused.
+ *
+ * @returns why the service pauses, if it does
+ */
+export const countRefusal = (
+  sql: Sql,
+  service: string | undefined,
+  detail: string,
+): string | undefined =>
+  isTooMany(sql, refusalsOf(service))
+    ? `${mostInRow} contacts in a row were refused: ${detail}`
+    : undefined;
 
 /** Counts an answered call whose flow failed, or resets the count after one whose flow did not. */
 export const countFlow = (
@@ -55,7 +70,9 @@ export const countFlow = (
 ): void => {
   const isWorking = isFlowWorking(disposition);
   if (isWorking === false) {
+    if (!isTooMany(sql, flowErrorsInRow)) return;
     const why = detail ? `: ${detail}` : "";
-    countFault(sql, flowErrorsInRow, at, `the flow of ${mostInRow} calls in a row failed${why}`);
+    const reason = `the flow of ${mostInRow} calls in a row failed${why}`;
+    setStateOfCampaign(sql, "paused", { at, event: "paused", reason });
   } else if (isWorking && factOf(sql, flowErrorsInRow)) setFact(sql, flowErrorsInRow, 0);
 };

@@ -1,5 +1,6 @@
 import { answerNamesIn } from "./answers.ts";
-import type { Sql } from "./sqlite.ts";
+import { serviceNamesIn } from "./services.ts";
+import type { Row, Sql } from "./sqlite.ts";
 
 /** Calls that began within a quarter of an hour, which every time zone can be made of. */
 export interface QuarterFigures {
@@ -41,6 +42,12 @@ export interface CostFigures {
   readonly calls: number;
 }
 
+/** Calls by one of several services. */
+export interface ServiceFigures extends Omit<QuarterFigures, "at"> {
+  /** Its name. */
+  readonly name: string;
+}
+
 /** The figures of a campaign, for a report. */
 export interface Figures {
   /** In order of time; without those in which no call began. */
@@ -57,6 +64,8 @@ export interface Figures {
   readonly attempts: readonly number[];
   /** One for each currency; empty where the carrier reports no cost. */
   readonly costs: readonly CostFigures[];
+  /** One for each service that has placed a call, where the campaign has several; absent otherwise. */
+  readonly services?: readonly ServiceFigures[] | undefined;
 }
 
 const quarter = 900_000;
@@ -67,21 +76,30 @@ const mostValues = 50;
 /** Whether an attempt is a call, as far as is known: of one that was claimed, and no more, nobody knows whether its POST was sent. */
 const isCall = "(post in ('placed', 'maybe') or answered is not null or ended is not null)";
 
+const counts = `count(*) as calls, sum(answerer is 'person') as people, sum(answerer is 'machine') as machines`;
+
+const countsIn = ({ calls, people, machines }: Row): Omit<QuarterFigures, "at"> => ({
+  calls: Number(calls),
+  people: Number(people),
+  machines: Number(machines),
+});
+
+const servicesIn = (sql: Sql): readonly ServiceFigures[] =>
+  sql
+    .all(
+      `select service, ${counts} from outdial_attempt
+       where service is not null and ${isCall} group by service order by service`,
+    )
+    .map((row) => ({ name: String(row.service), ...countsIn(row) }));
+
 const quartersIn = (sql: Sql, from: number): Figures["quarters"] =>
   sql
     .all(
-      `select claimed / ${quarter} as slot, count(*) as calls,
-         sum(answerer is 'person') as people, sum(answerer is 'machine') as machines
-       from outdial_attempt
+      `select claimed / ${quarter} as slot, ${counts} from outdial_attempt
        where claimed >= ? and ${isCall} group by slot order by slot`,
       from,
     )
-    .map(({ slot, calls, people, machines }) => ({
-      at: Number(slot) * quarter,
-      calls: Number(calls),
-      people: Number(people),
-      machines: Number(machines),
-    }));
+    .map((row) => ({ at: Number(row.slot) * quarter, ...countsIn(row) }));
 
 /** Whether the flow blocked the contact of an answer `a` after it, and no other answer came before that. */
 const isOptOut = `exists (
@@ -156,6 +174,7 @@ export const figuresOf = (sql: Sql, from = 0): Figures => ({
   callBacks: callBacksIn(sql),
   attempts: attemptsIn(sql),
   costs: costsIn(sql),
+  ...(serviceNamesIn(sql).length > 0 && { services: servicesIn(sql) }),
 });
 
 const sumBy = <T>(
@@ -170,6 +189,14 @@ const sumBy = <T>(
   }
   return [...sums.values()];
 };
+
+type Counts = Omit<QuarterFigures, "at">;
+
+const sumOfCounts = (one: Counts, other: Counts): Counts => ({
+  calls: one.calls + other.calls,
+  people: one.people + other.people,
+  machines: one.machines + other.machines,
+});
 
 type Value = AnswerFigures["values"][number];
 
@@ -202,12 +229,12 @@ export const sumOfFigures = (parts: readonly Figures[], names: readonly string[]
   const quarters = sumBy(
     parts.flatMap((part) => part.quarters),
     ({ at }) => at,
-    (one, other) => ({
-      at: one.at,
-      calls: one.calls + other.calls,
-      people: one.people + other.people,
-      machines: one.machines + other.machines,
-    }),
+    (one, other) => ({ at: one.at, ...sumOfCounts(one, other) }),
+  );
+  const services = sumBy(
+    parts.flatMap((part) => part.services ?? []),
+    ({ name }) => name,
+    (one, other) => ({ name: one.name, ...sumOfCounts(one, other) }),
   );
   const costs = sumBy(
     parts.flatMap((part) => part.costs),
@@ -230,5 +257,8 @@ export const sumOfFigures = (parts: readonly Figures[], names: readonly string[]
       parts.reduce((total, { attempts }) => total + (attempts[index] ?? 0), 0),
     ),
     costs: costs.sort((one, other) => ((one.currency ?? "") < (other.currency ?? "") ? -1 : 1)),
+    ...(parts.some((part) => part.services) && {
+      services: services.sort((one, other) => (one.name < other.name ? -1 : 1)),
+    }),
   };
 };

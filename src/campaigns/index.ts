@@ -13,7 +13,7 @@
 export type { CalledContact, ScriptCampaign } from "../flows/contact.ts";
 export type { CallInput, CallOutcome } from "./answers.ts";
 export type { Window } from "./calling-hours.ts";
-export type { Campaign } from "./campaign.ts";
+export type { Campaign, Sender } from "./campaign.ts";
 export type { CheckOptions, UrlCheck } from "./check.ts";
 export type { Added, Contact, RefusedContact } from "./contacts.ts";
 export {
@@ -22,9 +22,15 @@ export {
   dispositions,
   type RetryReason,
 } from "./disposition.ts";
-export type { EndedCalls, OpenCall } from "./ending.ts";
+export type { EndedCalls, LiveServices, OpenCall } from "./ending.ts";
 export { LedgerException, type LedgerReason, ListException } from "./errors.ts";
-export type { AnswerFigures, CostFigures, Figures, QuarterFigures } from "./figures.ts";
+export type {
+  AnswerFigures,
+  CostFigures,
+  Figures,
+  QuarterFigures,
+  ServiceFigures,
+} from "./figures.ts";
 export {
   type Ledger,
   type LedgerOptions,
@@ -37,7 +43,13 @@ export type { ListSource } from "./list/csv.ts";
 export { readList } from "./list/read.ts";
 export type { RetryPlan, RetryRule, RetryRules, WholeRetryRule } from "./next-step.ts";
 export { openCampaign } from "./open-campaign.ts";
-export type { CallState, CampaignOptions, CampaignService } from "./options.ts";
+export type {
+  CallState,
+  CampaignOptions,
+  CampaignService,
+  NamedService,
+  ServicesOptions,
+} from "./options.ts";
 export type { ListRows, People } from "./people.ts";
 export type { Progress } from "./progress.ts";
 export type { KeptRecording } from "./recordings.ts";

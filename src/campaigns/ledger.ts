@@ -5,11 +5,10 @@ import { answerNamesIn, answersOf } from "./answers.ts";
 import { checkedClock } from "./calling-hours.ts";
 import { type Disposition, isDisposition } from "./disposition.ts";
 import { blockAll, checkedNumbers, erase, requireErasureSecrets, unblock } from "./do-not-call.ts";
-import { type EndedCalls, endFromOutside } from "./ending.ts";
+import { type EndedCalls, endFromOutside, type LiveServices } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import {
-  type CampaignOptions,
   type CampaignSettings,
   clockOption,
   defaultSettleTimeout,
@@ -17,6 +16,7 @@ import {
 } from "./options.ts";
 import { type Progress, progressOf, setStateOfCampaign, stopReason } from "./progress.ts";
 import { type KeptRecording, recordingsIn } from "./recordings.ts";
+import { serviceNamesIn } from "./services.ts";
 import { type Sql, type Storage, sqlOf } from "./sqlite.ts";
 import {
   type AuditEntry,
@@ -64,6 +64,8 @@ export interface Result {
   readonly cost?: string | undefined;
   /** The currency of `cost`, ISO 4217, if the carrier names it. */
   readonly currency?: string | undefined;
+  /** The name of the service of the last attempt, where the campaign has several. */
+  readonly service?: string | undefined;
   /** What the contact answered, by the names of the questions (`as`); of a name with several answers the last. */
   readonly answers: Readonly<Record<string, string>>;
   /** The recordings that a `record` of the flow has made, of all attempts in order. */
@@ -99,6 +101,12 @@ export interface Ledger {
    * @throws {LedgerException} `busy`, while another program writes to the file
    */
   readonly variableNames: () => readonly string[];
+  /**
+   * The names of the services by which calls were placed, where there are several; none otherwise.
+   *
+   * @throws {LedgerException} `busy`, while another program writes to the file
+   */
+  readonly serviceNames: () => readonly string[];
   /**
    * Every change of state with its time, in order; read a page at a time.
    *
@@ -139,13 +147,13 @@ export interface OpenedLedger extends Ledger {
    * option `end`, and one that is being placed when its id arrives. What it doesn't end within two seconds, or all where no
    * process dials, is ended from here by `end`. Each is in the audit log, as `ended` or `not_ended`.
    *
-   * @param options - `end` and `get` are those of `openCampaign`. Without `end` only the process that dials ends calls, which has 30 s
+   * @param options - `end` and `get` are those of `openCampaign`, and in `services`, by their names, those of several. Without `end` only the process that dials ends calls, which has 30 s
    * for that. With `get` the ends of the calls that are ended from here are in the results at once; whom another attempt may follow on
    * waits until a process dials, which knows its rules
    * @returns what became of them; without `end`, those that nobody has ended are in `failed`
    * @throws {LedgerException} `busy`, while another program writes to the file
    */
-  readonly endCalls: (options?: Pick<CampaignOptions, "end" | "get">) => Promise<EndedCalls>;
+  readonly endCalls: (options?: LiveServices) => Promise<EndedCalls>;
   /**
    * Takes numbers off the do-not-call list. A contact of the list that was never called waits again; one that was keeps its
    * disposition. The reason is in the audit log. A list in a file or a list of opt-outs blocks them again.
@@ -186,7 +194,7 @@ export function* readResults(sql: Sql): Generator<Result, void> {
   for (let last = 0; ; ) {
     const rows = sql.all(
       `select c.contact, coalesce(written, to_number) as to_number, id, c.state, reason, attempts, call_id, claimed, ended,
-         duration, answered_by, cost, currency, variables
+         duration, answered_by, cost, currency, service, variables
        from outdial_contact c
        left join outdial_attempt a on a.contact = c.contact and a.attempt = c.attempts
        where c.contact > ? order by c.contact limit ${page}`,
@@ -213,6 +221,7 @@ export function* readResults(sql: Sql): Generator<Result, void> {
         answered_by: textIn(row.answered_by),
         cost: textIn(row.cost),
         currency: textIn(row.currency),
+        service: textIn(row.service),
         answers: answers.get(last) ?? {},
         recordings: recordings.get(last) ?? [],
         variables: JSON.parse(textIn(row.variables) ?? "{}"),
@@ -317,6 +326,7 @@ export const openLedger = (storage: Storage, options: LedgerOptions = {}): Opene
     results: () => readResults(sql),
     answerNames: () => answerNamesIn(sql).map(({ name }) => name),
     variableNames: () => variableNamesIn(sql),
+    serviceNames: () => serviceNamesIn(sql),
     figures: ({ from } = {}) => figuresOf(sql, from),
     audit: () => readAudit(sql),
     stop: async () => {

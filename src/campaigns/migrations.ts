@@ -17,6 +17,8 @@
  * follow from them.
  * Since version 9 `idempotency_key`, `signed` and `body` of an attempt: what its request is sent again with (`Sent` in repeats.ts).
  * Since version 10 the recordings that flows have made, by the service's ids: no URL of one is kept.
+ * Since version 11 `service` of an attempt: the name of the service that it is at, where the campaign has several, and
+ * `refused_by`: the names of those that have refused it. `outdial_service` has the names to which the ledger belongs.
  */
 const firstTables = [
   "create table outdial_fact (name text primary key, value) without rowid",
@@ -217,5 +219,13 @@ export const steps: readonly (readonly Step[])[] = [
       at integer not null,
       primary key (contact, attempt, recording_id)
     ) without rowid`,
+  ],
+  // Several services.
+  [
+    attemptColumn("service", "text"),
+    attemptColumn("refused_by", "text"),
+    "create table outdial_service (name text primary key, identity text not null) without rowid",
+    `create index outdial_at_service on outdial_attempt (service)
+     where service is not null and state <> 'settled'`,
   ],
 ];

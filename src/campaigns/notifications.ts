@@ -6,7 +6,7 @@ import { claim } from "./claims.ts";
 import { type FollowSettings, recordNews, writeReclaimed } from "./contact-state.ts";
 import { type End, isDisposition, type News } from "./disposition.ts";
 import { resetFaults } from "./faults.ts";
-import type { CampaignSettings } from "./options.ts";
+import type { ServiceSettings } from "./options.ts";
 import { setStateOfCampaign, stateOfCampaign } from "./progress.ts";
 import type { Sql } from "./sqlite.ts";
 import { contactOf, factOf, isErased } from "./tables.ts";
@@ -103,8 +103,24 @@ const isNews = (event: CallEvent): boolean =>
   answers.has(event.type) ||
   answeredByIn(event) !== undefined;
 
-/** The options that decide what follows on a notification. */
-export type EventSettings = FollowSettings & Pick<CampaignSettings, "get" | "settleTimeout">;
+/** The options that decide what follows on a notification, of the service that sent it. */
+export type EventSettings = FollowSettings &
+  Pick<ServiceSettings, "name" | "get" | "settleTimeout">;
+
+/** Whether an attempt is at the service that a notification came from: none is at another once it was placed. */
+export const isAtService = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  name: string | undefined,
+): boolean => {
+  if (name === undefined) return true;
+  const [row] = sql.all(
+    "select service from outdial_attempt where contact = ? and attempt = ?",
+    contact,
+    attempt,
+  );
+  return !row || row.service === name;
+};
 
 /** Pauses the campaign: the ledger is a restored backup, which would call others again, too. */
 const pauseAsRestored = (sql: Sql, at: number): void => {
@@ -137,11 +153,11 @@ export const openAttempt = (
     const contact = contactOf(sql, key.contact);
     if (state === undefined) pauseAsRestored(sql, at);
     if (contact?.attempts !== key.attempt - 1) return false;
-    claim(sql, [contact], at, at + settings.settleTimeout);
+    claim(sql, [contact], at, at + settings.settleTimeout, settings.name);
     writeReclaimed(sql, key.contact);
   }
   if (state !== "placed" && state !== "settled") {
-    resetFaults(sql);
+    resetFaults(sql, settings.name);
     recordPlaced(sql, key, call_id, at, settings);
   } else if (state === "placed" && call_id !== null && lacksId(sql, key)) {
     recordPlaced(sql, key, call_id, at, settings);
@@ -189,10 +205,10 @@ export const recordEvent = (
 export const recordNotification = async (
   sql: Sql,
   { event, context }: Received,
-  settings: CampaignSettings,
+  settings: ServiceSettings,
 ): Promise<boolean> => {
   const key = attemptIn(sql, context);
-  if (!key) return false;
+  if (!key || !isAtService(sql, key, settings.name)) return false;
   const state = stateOf(sql, key);
   if ((state === "placed" || state === "settled") && !isNews(event)) return true;
   return sql.commit(() => recordEvent(sql, key, event, settings.clock(), settings));

@@ -1,12 +1,17 @@
 import { hex } from "../lib/encoding.ts";
 import type { Campaign } from "./campaign.ts";
-import { checkUrls, signedUrl } from "./check.ts";
+import { checkUrls, signedUrls } from "./check.ts";
 import type { Dialer } from "./dialer.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { open } from "./engine.ts";
 import { LedgerException } from "./errors.ts";
 import { LastKnown, loopsOf } from "./loops.ts";
-import type { CampaignOptions, CampaignSettings } from "./options.ts";
+import {
+  type CampaignOptions,
+  type ListSettings,
+  type ServicesOptions,
+  warningsOf,
+} from "./options.ts";
 import { otherNumbersOf } from "./people.ts";
 import { calledContact } from "./script.ts";
 import { patience, type Sql, type Storage, shortWait, sqlOf, whileBusy } from "./sqlite.ts";
@@ -48,13 +53,14 @@ const finite = (at: number): number | undefined =>
   at === Number.POSITIVE_INFINITY ? undefined : at;
 
 /** `sync`, one after the other: they share tables. */
-const syncOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Campaign["sync"] => {
+const syncOf = (sql: Sql, dialer: Dialer, settings: ListSettings): Campaign["sync"] => {
   let last: Promise<unknown> = Promise.resolve();
   return (contacts, options = {}) => {
     const synced = last
       .then(() => {
         sql.requireOpen();
-        return syncContacts(sql, contacts, options, settings);
+        const warnings = warningsOf(dialer.services.all.map((each) => each.settings));
+        return syncContacts(sql, contacts, options, { ...settings, warnings });
       })
       .finally(() => dialer.wakeUp.announce());
     last = synced.catch(() => {});
@@ -112,7 +118,7 @@ const syncOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Campaign[
  */
 export const openCampaign = async (
   storage: Storage,
-  options: CampaignOptions,
+  options: CampaignOptions | ServicesOptions,
 ): Promise<Campaign> => {
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const sql = await whileBusy(() => sqlOf(storage, shortWait), isTooLong);
@@ -135,7 +141,8 @@ export const openCampaign = async (
       const all = [...numbersIn(numbers)];
       return [...new Set([...all, ...otherNumbersOf(sql, all)])];
     },
-    check: (given) => checkUrls(given, (param) => signedUrl(settings, param)),
+    check: async (given) =>
+      checkUrls(given, () => signedUrls(dialer.services.all.map((each) => each.settings))),
     get rate() {
       return dialer.rate;
     },

@@ -11,7 +11,16 @@ import {
 import { type Secret, secretRule, secretsOf } from "../callbacks/signed-url.ts";
 import type { Call, LiveCall } from "../calls/call.ts";
 import { type CallAtUrls, CallParams } from "../calls/params.ts";
-import { fieldsOf, flag, isFunction, isText, presence } from "../lib/check.ts";
+import {
+  check,
+  fail,
+  fieldsOf,
+  flag,
+  isFunction,
+  isText,
+  presence,
+  withoutThrowing,
+} from "../lib/check.ts";
 import type { CallOptions } from "../options.ts";
 import type { Service } from "../service.ts";
 import { type Window, WindowSchema } from "./calling-hours.ts";
@@ -201,6 +210,52 @@ export interface CampaignOptions {
   readonly clock?: (() => number) | undefined;
 }
 
+/** The options that each of several services has of its own. */
+const ownOptions = [
+  "from_number",
+  "flow_url",
+  "status_callback_url",
+  "create",
+  "account",
+  "get",
+  "end",
+  "service",
+  "rate",
+  "concurrency",
+] as const;
+
+type OwnOption = (typeof ownOptions)[number];
+
+const isOwn = (option: string): boolean => ownOptions.some((own) => own === option);
+
+/** One of several services that a campaign calls by: its options are those of a campaign with one. */
+export interface NamedService
+  extends Pick<
+    CampaignOptions,
+    | ("from_number" | "flow_url" | "status_callback_url" | "create" | "account" | "get")
+    | ("end" | "service" | "rate" | "concurrency")
+  > {
+  /**
+   * What the ledger, `results` and `note` know it by: a lowercase letter, and then at most 31 of them, digits, `_` and `-`.
+   * A ledger belongs to the names: one may be added, and one that has live calls must stay.
+   */
+  readonly name: string;
+}
+
+/**
+ * The options of a campaign that calls by several services. A contact is claimed for one that has a free slot; a service
+ * that can't be reached, or refuses every call, pauses alone, and the others go on.
+ */
+export interface ServicesOptions
+  extends Omit<
+    CampaignOptions,
+    | ("from_number" | "flow_url" | "status_callback_url" | "create" | "account" | "get")
+    | ("end" | "service" | "rate" | "concurrency")
+  > {
+  /** The services, in the order in which they are asked for a free slot. */
+  readonly services: readonly NamedService[];
+}
+
 /** The options that have a default. */
 type Defaulted =
   | ("account" | "service" | "rate" | "retryOn" | "retryDelay" | "callBacks" | "settleTimeout")
@@ -210,6 +265,15 @@ type Defaulted =
 export type CampaignSettings = Omit<CampaignOptions, Defaulted> & {
   readonly [Name in Defaulted]-?: NonNullable<CampaignOptions[Name]>;
 };
+
+/** What holds for the whole list, whichever service calls. */
+export type ListSettings = Omit<CampaignSettings, OwnOption>;
+
+/** What holds for the calls of one service: the list's settings, with its own. */
+export interface ServiceSettings extends CampaignSettings {
+  /** Its name, where there may be others. */
+  readonly name?: string | undefined;
+}
 
 const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER) =>
   custom<number>(
@@ -312,7 +376,7 @@ export const clockOption: OptionalSchema<
 export const defaultSettleTimeout = 3_750_000;
 
 /** The rules of the options and their defaults, in the order of their issues. */
-export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = strictObject(
+const schema = strictObject(
   {
     from_number: lazy(senderRules),
     flow_url: signable,
@@ -373,9 +437,40 @@ export const CampaignSettingsSchema: GenericSchema<unknown, CampaignSettings> = 
   presence,
 );
 
+/** The rule of the names of services. */
+const nameRule = 'must have names of their own, such as "main"';
+
+/**
+ * The settings of each service: of one without a name, or of several.
+ *
+ * @throws {BadParametersException}
+ */
+export const servicesOf = (
+  options: CampaignOptions | ServicesOptions,
+): readonly [ServiceSettings, ...ServiceSettings[]] => {
+  const given = withoutThrowing(() => fieldsOf(options).services);
+  if (given === undefined) return [check(schema, () => options)];
+  const names = new Set<unknown>();
+  const all = [given].flat().map((each): ServiceSettings => {
+    const { name, ...own } = fieldsOf(each);
+    if (!isText(name) || !/^[a-z][a-z\d_-]{0,31}$/.test(name) || names.has(name)) {
+      fail("services", nameRule);
+    }
+    names.add(name);
+    const { services: _, ...list } = fieldsOf(options);
+    for (const option of Object.keys(own)) if (!isOwn(option)) fail(option, "is unknown");
+    for (const option of ownOptions) if (option in list) fail(option, "is in services");
+    return { ...check(schema, () => ({ ...list, ...own })), name };
+  });
+  const [first, ...others] = all;
+  return first ? [first, ...others] : fail("services", nameRule);
+};
+
 /** What is allowed, and probably not meant. */
-export const warningsOf = ({ create }: Pick<CampaignOptions, "create">): readonly string[] =>
-  create.length < 2
+export const warningsOf = (
+  services: readonly Pick<CampaignOptions, "create">[],
+): readonly string[] =>
+  services.some(({ create }) => create.length < 2)
     ? [
         "create takes one parameter, so a call may begin after the calling hours: write create: (params, options) => client.calls.create(params, options)",
       ]

@@ -4,7 +4,7 @@ import { withDeadline } from "../http/deadline.ts";
 import { waitingBy } from "../lib/clock.ts";
 import type { Attempt } from "./attempt-facts.ts";
 import { recordEvent } from "./notifications.ts";
-import type { CallState, CampaignSettings } from "./options.ts";
+import type { CallState, CampaignSettings, ServiceSettings } from "./options.ts";
 import type { Sql } from "./sqlite.ts";
 import { audit, factOf, setFact } from "./tables.ts";
 
@@ -78,38 +78,44 @@ const isRefused = (error: unknown): boolean => {
   return code === 501 || (Number(code) >= 400 && Number(code) < 500 && !passing.has(code));
 };
 
+/** Of which attempts a service is asked, as a part of a statement: a service without a name has them all. */
+const atService = ({ name }: Pick<ServiceSettings, "name">): string =>
+  name === undefined ? "" : `and service = '${name}'`;
+
 /** When the next call is asked for, in milliseconds since 1970; `Infinity` when none is. */
-const nextToPoll = (sql: Sql): number => {
+const nextToPoll = (sql: Sql, settings: ServiceSettings): number => {
   const [{ at } = {}] = sql.all(
-    "select min(poll_at) as at from outdial_attempt where poll_at is not null",
+    `select min(poll_at) as at from outdial_attempt where poll_at is not null ${atService(settings)}`,
   );
   return typeof at === "number" ? at : Number.POSITIVE_INFINITY;
 };
 
 /** Asks for the open calls of a ledger whose ids are known, from now on, or no more. */
-export const adjustToGet = (sql: Sql, at: number, { get, settleTimeout }: CampaignSettings): void =>
+export const adjustToGet = (sql: Sql, at: number, settings: ServiceSettings): void =>
   sql.transaction(() => {
+    const { get, settleTimeout } = settings;
+    const own = atService(settings);
     if (get) {
       sql.all(
         `update outdial_attempt set poll_at = ?, settle_by = 8640000000000000
-         where state <> 'settled' and state = 'placed' and poll_at is null and exists (
+         where state <> 'settled' and state = 'placed' and poll_at is null ${own} and exists (
            select 1 from outdial_contact c
            where c.contact = outdial_attempt.contact and attempts = attempt and call_id is not null)`,
         at,
       );
       // A process begins only now and then, and calls may have ended since the last one. A Durable Object often wakes.
-      if (sql.isFile) sql.all("update outdial_attempt set poll_at = ? where poll_at > ?", at, at);
+      if (sql.isFile)
+        sql.all(`update outdial_attempt set poll_at = ? where poll_at > ? ${own}`, at, at);
     } else {
       sql.all(
-        "update outdial_attempt set poll_at = null, settle_by = ? where poll_at is not null",
+        `update outdial_attempt set poll_at = null, settle_by = ? where poll_at is not null ${own}`,
         at + settleTimeout,
       );
     }
   });
 
 /** How many calls are asked for in a second, by how many are live at once. */
-export const pollsFor = (concurrency: number): number =>
-  Math.max(1, Number.isFinite(concurrency) ? concurrency / 60 : 1);
+export const pollsFor = (concurrency = 1): number => Math.max(1, concurrency / 60);
 
 /** How ends are written. */
 interface PollingLedger {
@@ -117,10 +123,10 @@ interface PollingLedger {
   readonly failed: (error: unknown) => void;
 }
 
-/** Asks the service what became of calls whose final notification hasn't come. */
+/** Asks a service what became of calls whose final notification hasn't come. */
 export class Polling {
   readonly #sql: Sql;
-  readonly #settings: CampaignSettings;
+  readonly #settings: ServiceSettings;
   readonly #perSecond: number;
   readonly #ledger: PollingLedger;
   readonly #underWay = new Map<number, Promise<void>>();
@@ -131,7 +137,7 @@ export class Polling {
    * @param perSecond - how many calls are asked for in a second, at most
    * @param ledger - `write` commits, and waits while another program holds the file; `failed` gets why an end can't be written
    */
-  constructor(sql: Sql, settings: CampaignSettings, perSecond: number, ledger: PollingLedger) {
+  constructor(sql: Sql, settings: ServiceSettings, perSecond: number, ledger: PollingLedger) {
     this.#sql = sql;
     this.#settings = settings;
     this.#perSecond = perSecond;
@@ -147,7 +153,7 @@ export class Polling {
   /** When to come back, in milliseconds since 1970; `Infinity` when nothing is to be asked. */
   get wake(): number {
     if (!this.#settings.get || this.count >= mostAtOnce) return Number.POSITIVE_INFINITY;
-    const next = nextToPoll(this.#sql);
+    const next = nextToPoll(this.#sql, this.#settings);
     return next === Number.POSITIVE_INFINITY ? next : Math.max(next, this.#free);
   }
 
@@ -186,7 +192,7 @@ export class Polling {
     return this.#sql
       .all(
         `select contact, attempt, polls, call_id from outdial_attempt join outdial_contact using (contact)
-         where poll_at is not null and poll_at <= ? order by poll_at limit ?`,
+         where poll_at is not null and poll_at <= ? ${atService(this.#settings)} order by poll_at limit ?`,
         at,
         most + this.count,
       )

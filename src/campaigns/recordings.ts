@@ -2,8 +2,8 @@ import type { RecordingInput } from "../flows/recorded.ts";
 import { fail, isText } from "../lib/check.ts";
 import { stateOf } from "./attempt-facts.ts";
 import { numbersIn } from "./do-not-call.ts";
-import { attemptIn } from "./notifications.ts";
-import type { CampaignSettings } from "./options.ts";
+import { attemptIn, isAtService } from "./notifications.ts";
+import type { ServiceSettings } from "./options.ts";
 import { type Row, type Sql, type Storage, shortWait, sqlOf } from "./sqlite.ts";
 import { factOf, isErasedIn, setFact, textIn } from "./tables.ts";
 
@@ -41,10 +41,10 @@ const nameIn = (as: unknown): string | null =>
 export const recordRecording = async (
   sql: Sql,
   { context, recording_id, as }: Pick<RecordingInput, "context" | "recording_id" | "as">,
-  { clock }: Pick<CampaignSettings, "clock">,
+  { clock, name }: Pick<ServiceSettings, "clock" | "name">,
 ): Promise<boolean> => {
   const key = attemptIn(sql, context);
-  if (!key) return false;
+  if (!key || !isAtService(sql, key, name)) return false;
   if (!isId(recording_id)) fail("recording_id", `must be an id of at most ${longestId} characters`);
   return sql.commit(() => {
     if (stateOf(sql, key) === undefined || isErasedIn(sql, key.contact)) return false;

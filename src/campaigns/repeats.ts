@@ -68,6 +68,8 @@ export interface LostAttempt extends Attempt, Sent {
   readonly claimed: number;
   /** As before the attempt. */
   readonly row: DueContact;
+  /** The name of the service that it stays at; `undefined` where the campaign has no others. */
+  readonly service: string | undefined;
 }
 
 /**
@@ -79,7 +81,7 @@ const repeatable = `a.state <> 'settled' and a.state = 'claimed' and a.idempoten
   and not exists (select 1 from outdial_blocked b where b.to_number = c.to_number)
   and a.claimed <= ? and a.claimed > ?`;
 
-const lost = `select a.attempt, a.claimed, a.idempotency_key, a.signed, a.body, c.contact, c.to_number, c.written, c.id,
+const lost = `select a.attempt, a.claimed, a.idempotency_key, a.signed, a.body, a.service, c.contact, c.to_number, c.written, c.id,
     c.timezone, c.variables, c.attempts, c.due, c.from_number
   from outdial_attempt a join outdial_contact c on c.contact = a.contact and c.attempts = a.attempt
   where a.post in ('maybe', 'lost') and ${repeatable}`;
@@ -91,6 +93,7 @@ const lostIn = (row: Row): LostAttempt => ({
   key: String(row.idempotency_key),
   signed: Number(row.signed),
   body: String(row.body),
+  service: textIn(row.service),
   row: {
     ...contactFieldsIn(row),
     attempts: Number(row.attempts) - 1,

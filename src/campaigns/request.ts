@@ -2,7 +2,7 @@ import { signUrlAt } from "../callbacks/signed-url.ts";
 import type { CallAtUrls } from "../calls/params.ts";
 import { fnv1a, utf8 } from "../lib/encoding.ts";
 import type { DueContact } from "./due-contacts.ts";
-import type { CampaignSettings } from "./options.ts";
+import type { CampaignSettings, ServiceSettings } from "./options.ts";
 
 /** Who calls a telephone: one of the numbers, always the same while the numbers are. */
 export const senderOf = (to_number: string, from_number: string | readonly string[]): string => {
@@ -10,6 +10,15 @@ export const senderOf = (to_number: string, from_number: string | readonly strin
   // It begins with a word of its own, so that it differs from that of the shards; its low bits follow the last digit alone.
   const hash = fnv1a(utf8(`from:${to_number}`));
   return from_number[((hash ^ (hash >>> 16)) >>> 0) % from_number.length] ?? "";
+};
+
+/** Who calls a contact by a service: one of several has numbers of its own, and the contact may have called by another's. */
+export const senderAt = (
+  { to_number, from_number: own }: Pick<DueContact, "to_number" | "from_number">,
+  { from_number, name }: Pick<ServiceSettings, "from_number" | "name">,
+): string => {
+  const isKnown = own !== undefined && (name === undefined || [from_number].flat().includes(own));
+  return isKnown ? own : senderOf(to_number, from_number);
 };
 
 /** Seconds that a URL is valid after its attempt is given up: for clocks that differ, and late deliveries. */

@@ -11,7 +11,7 @@ import {
 } from "./contacts.ts";
 import { blockAll, erasedReason, hasErased, numbersIn, wasErased } from "./do-not-call.ts";
 import { type RetryPlan, retriesOf } from "./next-step.ts";
-import { type CampaignSettings, warningsOf } from "./options.ts";
+import type { ListSettings } from "./options.ts";
 import {
   findPeople,
   keepShared,
@@ -244,7 +244,7 @@ const writeRow = (sql: Sql, entry: Entry, rows: ReadRows): void => {
 const readList = async (
   sql: Sql,
   contacts: Iterable<Contact> | AsyncIterable<Contact>,
-  settings: CampaignSettings,
+  settings: ListSettings,
 ): Promise<Pick<SyncPlan, "duplicate" | "refused">> => {
   const rows: ReadRows = { seen: new SeenIds(), duplicate: 0, refused: [] };
   let entries: Entry[] = [];
@@ -306,7 +306,7 @@ function* pagesOfBlocked(sql: Sql): Generator<readonly string[], void> {
 const readBlocked = async (
   sql: Sql,
   numbers: string | Iterable<string>,
-  secret: CampaignSettings["secret"],
+  secret: ListSettings["secret"],
 ): Promise<void> => {
   let count = 0;
   let isAnyErased = false;
@@ -334,11 +334,14 @@ const freshIn = async (sql: Sql): Promise<Pick<SyncPlan, "added" | "blocked" | "
   return counts;
 };
 
+/** What a list is brought in line by; `warnings` of the options. */
+type SyncSettings = ListSettings & Pick<SyncPlan, "warnings">;
+
 /** What the list that was read would change, and whether somebody in it has several numbers. */
 const planOf = async (
   sql: Sql,
   read: Pick<SyncPlan, "duplicate" | "refused">,
-  settings: CampaignSettings,
+  settings: SyncSettings,
 ): Promise<{ readonly plan: SyncPlan; readonly isShared: boolean }> => {
   const first = await freshIn(sql);
   const isNew = first.added + first.blocked > 0 && lastOf(sql, "contact", "outdial_contact") > 0;
@@ -362,7 +365,7 @@ const planOf = async (
   }
   const listed = countIn(sql, `${draft} where true`, "true");
   const retries = retriesOf(settings);
-  const warnings = warningsOf(settings);
+  const { warnings } = settings;
   return { plan: { ...read, listed, ...fresh, ...counts, ...people, retries, warnings }, isShared };
 };
 
@@ -453,7 +456,7 @@ export const syncContacts = async (
   sql: Sql,
   contacts: Iterable<Contact> | AsyncIterable<Contact>,
   options: SyncOptions,
-  settings: CampaignSettings,
+  settings: SyncSettings,
 ): Promise<Synced> => {
   const { doNotCall = [], confirm = () => true } = check(
     SyncOptionsSchema,

@@ -23,8 +23,14 @@ export interface FlowCampaign extends Partial<ScriptCampaign> {
    * @defaultValue the campaign itself
    */
   readonly inCall?: ((call: FlowRequest) => ScriptCampaign) | undefined;
-  /** Records an answer, that the flow of a call failed (`call.flow_error`), or that the service has a recording. */
-  readonly note: (given: StepInput | Received | RecordingInput) => unknown;
+  /**
+   * Records an answer, that the flow of a call failed (`call.flow_error`), or that the service has a recording, of a call of the
+   * service with that name.
+   */
+  readonly note: (
+    given: StepInput | Received | RecordingInput,
+    sender?: { readonly service?: string | undefined },
+  ) => unknown;
 }
 
 /** What a step gets of the campaign of its call. */
@@ -60,6 +66,7 @@ const longestNote = 1_000;
  */
 export const noteFailure = async (
   { note }: FlowCampaign,
+  service: string | undefined,
   { call_id, context }: FlowCall,
   error: unknown,
 ): Promise<void> => {
@@ -71,5 +78,7 @@ export const noteFailure = async (
     data: { flow_error: `flowHandler failed: ${why}` },
   };
   const late = () => new DOMException("campaign.note took longer than 1 s", "TimeoutError");
-  await withDeadline(longestNote, undefined, late, async () => note({ event, context }));
+  await withDeadline(longestNote, undefined, late, async () =>
+    note({ event, context }, { service }),
+  );
 };

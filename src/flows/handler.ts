@@ -80,6 +80,13 @@ export type FlowOptions<Name extends string = never> = Verification & {
    */
   readonly campaign?: FlowCampaign | undefined;
   /**
+   * The name of the service whose calls these are, where `campaign` has several: answers and failures count for its attempts
+   * alone. Each service has a handler of its own.
+   *
+   * @defaultValue none: the campaign has one service, without a name
+   */
+  readonly serviceName?: string | undefined;
+  /**
    * Called with every refusal (`RefusedException`), with what your functions throw, with an action that
    * breaks a rule (`BadParametersException`), and with a `TimeoutError` for an action that comes too
    * late; and with the id of the call once that is known. What it throws itself is ignored, and its promise is not
@@ -119,6 +126,12 @@ const HandlerOptions = withChecks({
     custom<FlowCampaign | undefined>(
       (value) => value === undefined || isFunction(fieldsOf(value).note),
       "must be a campaign, or an object with its note",
+    ),
+  ),
+  serviceName: exactOptional(
+    custom<string | undefined>(
+      (value) => value === undefined || isText(value),
+      "must be the name of a service",
     ),
   ),
   onError: hook<OnError>(),
@@ -170,8 +183,17 @@ const HandlerOptions = withChecks({
 export const flowHandler = <const Name extends string = never>(
   options: FlowOptions<Name>,
 ): ((request: Request) => Promise<Response>) => {
-  const { onAnswer, onMachine, steps, onInput, onRecording, campaign, onError, ...verification } =
-    check(HandlerOptions, () => options, "options");
+  const {
+    onAnswer,
+    onMachine,
+    steps,
+    onInput,
+    onRecording,
+    campaign,
+    serviceName,
+    onError,
+    ...verification
+  } = check(HandlerOptions, () => options, "options");
   requireCheck(verification);
   const functions = { ...steps, onAnswer, onMachine };
   const { secret, service } = verification;
@@ -182,7 +204,7 @@ export const flowHandler = <const Name extends string = never>(
     campaign &&
     (async (given: StepInput) => {
       try {
-        await campaign.note(given);
+        await campaign.note(given, { service: serviceName });
       } finally {
         await onInput?.(given);
       }
@@ -266,7 +288,7 @@ export const flowHandler = <const Name extends string = never>(
         return respond(() => decideTurn(turn), input);
       });
     } catch (error) {
-      if (campaign && known) await noteFailure(campaign, known, error).catch(report);
+      if (campaign && known) await noteFailure(campaign, serviceName, known, error).catch(report);
       throw error;
     }
   };

@@ -7,14 +7,18 @@ import {
   openCampaign,
   type Progress,
   type Result,
+  type ServicesOptions,
 } from "../../src/campaigns/index.ts";
 import {
+  type CampaignPlan,
   CampaignShard,
   campaignOf,
   createCampaign,
+  type ServicesPlan,
   type ShardedCampaign,
   type ShardNamespace,
   type ShardOptions,
+  type ShardServices,
 } from "../../src/campaigns/workers/index.ts";
 import { namespaceOf, objectOf, type TestObject } from "../unit/campaigns/objects.ts";
 
@@ -22,7 +26,7 @@ import { namespaceOf, objectOf, type TestObject } from "../unit/campaigns/object
 export interface Engine {
   readonly isDead: boolean;
   readonly add: (people: readonly { readonly to_number: string }[]) => Promise<unknown>;
-  readonly note: (given: Parameters<Campaign["note"]>[0]) => Promise<boolean>;
+  readonly note: Campaign["note"];
   readonly callBack: Campaign["callBack"];
   readonly endCalls: () => Promise<EndedCalls>;
   readonly resume: () => Promise<void>;
@@ -49,9 +53,22 @@ const methodsOf = <Home extends Campaign | ShardedCampaign>({
 
 export type Home = "file" | "objects";
 
-type Plan = Omit<CampaignOptions, "secret" | "create" | "get" | "end" | "service">;
+type Functions = ShardOptions | ShardServices;
 
-type Open = (folder: string, options: ShardOptions, plan: Plan) => Promise<Engine>;
+type Plan = CampaignPlan | ServicesPlan;
+
+type Open = (folder: string, options: Functions, plan: Plan) => Promise<Engine>;
+
+/** The options of a campaign in a file: a plan, and the functions of its services. */
+const wholeOf = (options: Functions, plan: Plan): CampaignOptions | ServicesOptions => {
+  if (!("services" in options)) return { ...options, ...(plan as CampaignPlan) };
+  const { services, ...list } = plan as ServicesPlan;
+  const own = services.map((each) => ({
+    ...each,
+    ...(options.services[each.name] as ShardServices["services"][string]),
+  }));
+  return { ...list, secret: options.secret, services: own };
+};
 
 /** What ends when the engine does. */
 const deathOf = () => {
@@ -81,7 +98,7 @@ const file: Open = async (folder, options, plan) => {
   }
   const { state, death, die } = deathOf();
   const database = new Mortal(join(folder, "people.outdial"));
-  const campaign = await openCampaign(database as never, { ...options, ...plan });
+  const campaign = await openCampaign(database as never, wholeOf(options, plan));
   const closeAll = (): void => {
     for (const each of opened) if (each.isOpen) each.close();
   };
@@ -112,7 +129,7 @@ const shards = 3;
 /** The objects outlive their runtime, as what they have stored does. */
 const engineOf = (
   objects: Map<string, TestObject>,
-  options: ShardOptions,
+  options: Functions,
   find: (namespace: ShardNamespace) => Promise<ShardedCampaign>,
 ): Promise<Engine> => {
   const { state, death, die } = deathOf();

@@ -3,11 +3,12 @@ import { chaos as workers } from "../campaign/chaos.ts";
 import { runtimes } from "../cli/cli.ts";
 import { chaos } from "./chaos.ts";
 import { listChaos } from "./lists.ts";
+import { servicesChaos } from "./services.ts";
 import { survey } from "./survey.ts";
 
 // `npm run chaos`: the command, with `--service twilio` by a carrier, and then a survey by `--script`; `npm run chaos -- workers`:
 // the Worker; `npm run chaos -- survey`: the survey alone, by any carrier; `npm run chaos -- lists`: answers, call-backs, machines
-// and stops, with each service, on a file and on Durable Objects.
+// and stops, with each service, on a file and on Durable Objects; `npm run chaos -- services`: a list over two services.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -48,6 +49,25 @@ const lists = async () => {
   return { faults, summary: { lists: summary.length, seed: run.seed, ...counts } };
 };
 
+/** Lists of 200 contacts over two services, in each home. */
+const services = async () => {
+  const faults: string[] = [];
+  const summary: Awaited<ReturnType<typeof servicesChaos>>["summary"][] = [];
+  for (let round = 0; round < Math.max(1, Math.round(run.contacts / 200)); round++) {
+    for (const home of ["file", "objects"] as const) {
+      const seed = run.seed + round;
+      const ended = await servicesChaos({ home, contacts: 200, kills: run.kills, seed });
+      console.log({ ...ended.summary, faults: ended.faults.length });
+      faults.push(...ended.faults);
+      summary.push(ended.summary);
+    }
+  }
+  const total = (count: "posts" | "killed" | "down" | "forged"): number =>
+    summary.reduce((sum, each) => sum + each[count], 0);
+  const counts = { posts: total("posts"), killed: total("killed"), forged: total("forged") };
+  return { faults, summary: { lists: summary.length, seed: run.seed, ...counts } };
+};
+
 const runs = {
   list: {
     promise: "at most one POST an attempt, every end reported",
@@ -61,12 +81,18 @@ const runs = {
     promise: "one POST an attempt, no committed answer is lost, no known id ends as unknown",
     begin: lists,
   },
+  services: {
+    promise: "each attempt at one service, one call an attempt, no forged notification counts",
+    begin: services,
+  },
   survey: {
     promise: "no answer that was kept is lost, none is another's",
     begin: () => survey({ contacts: 600, kills: 50, seed: run.seed, service: values.service }),
   },
 };
-const alone = (["workers", "lists", "survey"] as const).find((name) => positionals.includes(name));
+const alone = (["workers", "lists", "services", "survey"] as const).find((name) =>
+  positionals.includes(name),
+);
 const chosen = alone ? [alone] : (["list", "survey"] as const);
 for (const name of chosen) {
   const { promise, begin } = runs[name];

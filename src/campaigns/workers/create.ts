@@ -3,7 +3,15 @@ import { fail } from "../../lib/check.ts";
 import { hex } from "../../lib/encoding.ts";
 import { defaultConcurrency, defaultRate } from "../options.ts";
 import { pollsFor } from "../polling.ts";
-import { ask, type CampaignPlan, type ShardNamespace, type Share } from "./rpc.ts";
+import {
+  ask,
+  type CampaignPlan,
+  type ServicePlan,
+  type ServicesPlan,
+  type ServicesShare,
+  type ShardNamespace,
+  type Share,
+} from "./rpc.ts";
 import { campaignOf, type ShardedCampaign } from "./sharded.ts";
 
 /** What a shard gets of a whole: whole numbers, so that the parts never add up to more. */
@@ -29,17 +37,57 @@ type Undivided =
 /** Options of which each is named above: a new one that limits all shards together must be divided. */
 type Whole<Options> = { [Name in keyof Options]: Name extends Undivided ? Options[Name] : never };
 
+type Plan = CampaignPlan | ServicesPlan;
+
+/** What limits each service of a plan. */
+const servicesIn = (
+  plan: Plan,
+): readonly (Pick<CampaignPlan, "rate" | "concurrency"> | ServicePlan)[] =>
+  "services" in plan ? plan.services : [plan];
+
+/** The part of the options of a service that limit all shards together. */
+const dividedOf = (
+  {
+    rate = defaultRate,
+    concurrency = defaultConcurrency,
+    status_callback_url,
+  }: Pick<CampaignPlan, "rate" | "concurrency" | "status_callback_url">,
+  id: string,
+  shard: number,
+  shards: number,
+) => ({
+  status_callback_url: statusUrlOf(status_callback_url, id, shard),
+  rate: part(rate, shard, shards),
+  wholeRate: rate,
+  pollsPerSecond: pollsFor(concurrency) / shards,
+  concurrency: part(concurrency, shard, shards),
+});
+
 /**
  * Divides a plan: pace, slots and calls a day are shared out, and nobody has to be asked on the way
  * of a call.
  *
  * @throws {BadParametersException} when there are more shards than calls a second, slots or calls a day
  */
-export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readonly Share[] => {
-  const { rate = defaultRate, concurrency = defaultConcurrency, perDay, ...others } = plan;
-  const { until, status_callback_url, ...rest } = others;
-  const whole: Whole<typeof rest> = rest;
-  const issues = Object.entries({ rate, concurrency, perDay }).flatMap(([param, value]) => {
+export function sharesOf(plan: CampaignPlan, id: string, shards: number): readonly Share[];
+export function sharesOf(
+  plan: Plan,
+  id: string,
+  shards: number,
+): readonly (Share | ServicesShare)[];
+export function sharesOf(
+  plan: Plan,
+  id: string,
+  shards: number,
+): readonly (Share | ServicesShare)[] {
+  const { perDay, until, ...undated } = plan;
+  const limits = [
+    ...servicesIn(plan).flatMap(({ rate = defaultRate, concurrency = defaultConcurrency }) =>
+      Object.entries({ rate, concurrency }),
+    ),
+    ["perDay", perDay] as const,
+  ];
+  const issues = limits.flatMap(([param, value]) => {
     if (value === undefined) return [];
     // A text would be divided like a number, past whatever bound its caller has set to numbers.
     if (typeof value !== "number") return [{ param, message: "must be a number" }];
@@ -51,18 +99,23 @@ export const sharesOf = (plan: CampaignPlan, id: string, shards: number): readon
     issues.push({ param: "until", message: "must be a date" });
   }
   if (issues.length > 0) throw new BadParametersException(issues);
-  return Array.from({ length: shards }, (_, shard) => ({
-    ...whole,
-    id: `${id}/${shard}`,
-    status_callback_url: statusUrlOf(status_callback_url, id, shard),
-    rate: part(rate, shard, shards),
-    wholeRate: rate,
-    pollsPerSecond: pollsFor(concurrency) / shards,
-    concurrency: part(concurrency, shard, shards),
-    ...(perDay !== undefined && { perDay: part(perDay, shard, shards) }),
-    ...(until && { until: String(new Date(until).toJSON()) }),
-  }));
-};
+  return Array.from({ length: shards }, (_, shard) => {
+    const facts = {
+      id: `${id}/${shard}`,
+      ...(perDay !== undefined && { perDay: part(perDay, shard, shards) }),
+      ...(until && { until: String(new Date(until).toJSON()) }),
+    };
+    if ("services" in undated) {
+      const { services, ...rest } = undated;
+      const whole: Whole<typeof rest> = rest;
+      const own = services.map((each) => ({ ...each, ...dividedOf(each, id, shard, shards) }));
+      return { ...whole, ...facts, services: own };
+    }
+    const { rate, concurrency, status_callback_url, ...rest } = undated;
+    const whole: Whole<typeof rest> = rest;
+    return { ...whole, ...facts, ...dividedOf(undated, id, shard, shards) };
+  });
+}
 
 /** The most shards of a campaign: each of them is asked for its progress. */
 const most = 256;
@@ -70,15 +123,17 @@ const most = 256;
 /** Calls a second that one shard places easily: a platform lets it have six connections at a time. */
 const easily = 10;
 
-const shardsFor = ({ rate = defaultRate }: CampaignPlan): number =>
-  Math.min(most, Math.max(1, Math.ceil(rate / easily)));
+const shardsFor = (plan: Plan): number => {
+  const rate = servicesIn(plan).reduce((sum, { rate = defaultRate }) => sum + rate, 0);
+  return Math.min(most, Math.max(1, Math.ceil(rate / easily)));
+};
 
 /**
  * Makes a campaign over Durable Objects: its plan is divided over shards, which keep it. It is paused
  * until `resume`; add contacts before or after that.
  *
  * @param namespace - the binding of the class that extends `CampaignShard`
- * @param plan - who calls, how fast, when and how often; its notifications go to
+ * @param plan - who calls, how fast, when and how often, by one service or by `services`; its notifications go to
  * `<status_callback_url>/<id>/<shard>`, which `statusHandler` answers
  * @param options - `shards`: how many, for good; one for each 10 calls a second otherwise
  * @returns the campaign; keep its `id`
@@ -108,7 +163,7 @@ const shardsFor = ({ rate = defaultRate }: CampaignPlan): number =>
  */
 export const createCampaign = async (
   namespace: ShardNamespace,
-  plan: CampaignPlan,
+  plan: Plan,
   { shards = shardsFor(plan) }: { readonly shards?: number | undefined } = {},
 ): Promise<ShardedCampaign> => {
   if (!Number.isSafeInteger(shards) || shards < 1 || shards > most) {

@@ -10,8 +10,22 @@
  * @module
  */
 export { createCampaign } from "./create.ts";
-export type { CampaignPlan, Sample, ShardNamespace, ShardStub } from "./rpc.ts";
-export { CampaignShard, type ShardContext, type ShardOptions, type ShardStorage } from "./shard.ts";
+export type {
+  CampaignPlan,
+  Sample,
+  ServicePlan,
+  ServicesPlan,
+  ShardNamespace,
+  ShardStub,
+} from "./rpc.ts";
+export {
+  CampaignShard,
+  type ShardContext,
+  type ShardOptions,
+  type ShardService,
+  type ShardServices,
+  type ShardStorage,
+} from "./shard.ts";
 export {
   campaignOf,
   type ShardAuditEntry,

@@ -4,14 +4,15 @@ import type { RecordingInput } from "../../flows/recorded.ts";
 import { fieldsOf, isText } from "../../lib/check.ts";
 import { utf8 } from "../../lib/encoding.ts";
 import type { AnswerName, CallInput, CallOutcome } from "../answers.ts";
-import type { UrlCheck } from "../check.ts";
+import type { Sender } from "../campaign.ts";
+import type { SignedUrl } from "../check.ts";
 import type { Added, Contact } from "../contacts.ts";
 import type { Disposition } from "../disposition.ts";
 import type { EndedCalls } from "../ending.ts";
 import { isLedgerReason, LedgerException } from "../errors.ts";
 import type { Figures } from "../figures.ts";
 import type { Result } from "../ledger.ts";
-import type { CampaignOptions } from "../options.ts";
+import type { CampaignOptions, NamedService, ServicesOptions } from "../options.ts";
 import type { Progress } from "../progress.ts";
 import type { Row } from "../sqlite.ts";
 
@@ -21,17 +22,41 @@ export type CampaignPlan = Omit<
   "secret" | "create" | "account" | "get" | "end" | "service" | "notified" | "clock"
 >;
 
-/** A shard's part of a plan, as it is stored. */
-export type Share = Omit<CampaignPlan, "until"> & {
-  /** The campaign's id and the number of the shard; absent in a share of an older version. */
-  readonly id?: string | undefined;
+/** What a service of several is to do. */
+export type ServicePlan = Omit<NamedService, "create" | "account" | "get" | "end" | "service">;
+
+/** The same for several services; the shards' option `services` has the functions of each, by its name. */
+export type ServicesPlan = Omit<ServicesOptions, "services" | "secret" | "notified" | "clock"> & {
+  readonly services: readonly ServicePlan[];
+};
+
+/** What a shard gets of the limits of a service. */
+export interface ShareLimits {
   /** Calls a second of all shards together: a carrier counts them all. */
   readonly wholeRate: number;
   /** How many calls are asked for in a second, at most. */
   readonly pollsPerSecond?: number | undefined;
+}
+
+/** A shard's part of the plan of a service. */
+type ServiceShare = ServicePlan & ShareLimits;
+
+/** What a share has beside its plan. */
+interface ShareFacts {
+  /** The campaign's id and the number of the shard; absent in a share of an older version. */
+  readonly id?: string | undefined;
   /** ISO 8601. */
   readonly until?: string | undefined;
-};
+}
+
+/** A shard's part of a plan, as it is stored. */
+export type Share = Omit<CampaignPlan, "until"> & ShareLimits & ShareFacts;
+
+/** The same of several services. */
+export type ServicesShare = Omit<ServicesPlan, "until" | "services"> &
+  ShareFacts & { readonly services: readonly ServiceShare[] };
+
+type Noted = Received | CallInput | CallOutcome | RecordingInput;
 
 /** The progress of a campaign at some time. */
 export interface Sample extends Progress {
@@ -56,9 +81,9 @@ interface Unblocking {
 
 /** What a shard can be asked for, and what it answers: both are JSON. */
 export interface Requests {
-  readonly open: (share: Share) => null;
+  readonly open: (share: Share | ServicesShare) => null;
   readonly add: (contacts: readonly Contact[]) => Added;
-  readonly note: (given: Received | CallInput | CallOutcome | RecordingInput) => boolean;
+  readonly note: (given: Noted | { readonly given: Noted; readonly sender: Sender }) => boolean;
   readonly callBack: (wish: CallBack) => boolean;
   readonly endCalls: (nothing: null) => EndedCalls;
   readonly pause: (reason: string | null) => null;
@@ -67,7 +92,7 @@ export interface Requests {
   readonly block: (numbers: readonly string[]) => number;
   readonly unblock: (unblocking: Unblocking) => number;
   readonly erase: (numbers: readonly string[]) => number;
-  readonly signedUrl: (param: UrlCheck["param"]) => string;
+  readonly signedUrls: (nothing: null) => readonly SignedUrl[];
   readonly progress: (nothing: null) => Progress;
   readonly history: (nothing: null) => readonly Sample[];
   readonly answerNames: (nothing: null) => readonly AnswerName[];

@@ -1,12 +1,13 @@
+import { fail } from "../../lib/check.ts";
 import { answerNamesIn } from "../answers.ts";
-import { signedUrl } from "../check.ts";
+import { signedUrls } from "../check.ts";
 import { byState } from "../disposition.ts";
 import { unblock } from "../do-not-call.ts";
 import { type Opened, open } from "../engine.ts";
 import { LedgerException } from "../errors.ts";
 import { figuresOf } from "../figures.ts";
 import { isEnd } from "../notifications.ts";
-import { type CampaignOptions, warningsOf } from "../options.ts";
+import { type CampaignOptions, type ServicesOptions, warningsOf } from "../options.ts";
 import { isDone, type Progress, tallyOf } from "../progress.ts";
 import { type DurableStorage, durableSql, type Sql } from "../sqlite.ts";
 import { auditRows, factOf, prepareTables, setFact } from "../tables.ts";
@@ -19,7 +20,9 @@ import {
   type Requests,
   refusalOf,
   type Sample,
+  type ServicesShare,
   type Share,
+  type ShareLimits,
   type Wanted,
   wantedIn,
 } from "./rpc.ts";
@@ -100,11 +103,26 @@ const historyOf = (sql: Sql): readonly Sample[] => {
     .map(({ at, progress }) => ({ ...none, ...JSON.parse(String(progress)), at: Number(at) }));
 };
 
+/** What a shard takes out of the Worker's environment for one of several services. */
+export type ShardService = Pick<CampaignOptions, "create" | "account" | "get" | "end" | "service">;
+
 /** What a shard takes out of the Worker's environment: none of it is stored. */
-export type ShardOptions = Pick<
-  CampaignOptions,
-  "secret" | "create" | "account" | "get" | "end" | "service"
->;
+export type ShardOptions = Pick<CampaignOptions, "secret"> & ShardService;
+
+/** The same where the plan has several services. */
+export interface ShardServices extends Pick<CampaignOptions, "secret"> {
+  /** Those of each service, by its name. */
+  readonly services: Readonly<Record<string, ShardService>>;
+}
+
+/** The functions of each service, by its name; of a plan with one service that of `undefined`. */
+const functionsOf = (
+  options: ShardOptions | ShardServices,
+): ReadonlyMap<string | undefined, ShardService> => {
+  if ("services" in options) return new Map(Object.entries(options.services));
+  const { secret: _, ...own } = options;
+  return new Map([[undefined, own]]);
+};
 
 type Handlers = {
   readonly [What in keyof Requests]: (body: Body<What>) => Answer<What> | Promise<Answer<What>>;
@@ -114,7 +132,7 @@ const isRequest = (handlers: Handlers, what: string): what is keyof Handlers =>
   Object.hasOwn(handlers, what);
 
 /** The share that the object keeps, if it has one. */
-const shareIn = (sql: Sql): Share | undefined => {
+const shareIn = (sql: Sql): Share | ServicesShare | undefined => {
   const [{ there } = {}] = sql.all(
     "select count(*) as there from sqlite_master where name = 'outdial_fact'",
   );
@@ -160,7 +178,8 @@ const shareIn = (sql: Sql): Share | undefined => {
 export class CampaignShard {
   readonly #storage: ShardStorage;
   readonly #sql: Sql;
-  readonly #options: ShardOptions;
+  readonly #secret: ShardOptions["secret"];
+  readonly #functions: ReadonlyMap<string | undefined, ShardService>;
   #opened: Opened | undefined;
   /** Why the ledger that is there can't be used, such as by another sender. */
   #refusal = new LedgerException("not_a_ledger");
@@ -171,12 +190,13 @@ export class CampaignShard {
    * Opens the shard's ledger again, if it has one.
    *
    * @param ctx - as the platform gives it
-   * @param options - how to place a call, and what URLs are signed with
+   * @param options - how to place a call, at each of several services if the plan has them, and what URLs are signed with
    */
-  constructor(ctx: ShardContext, options: ShardOptions) {
+  constructor(ctx: ShardContext, options: ShardOptions | ShardServices) {
     this.#storage = ctx.storage;
     this.#sql = durableSql(ctx.storage);
-    this.#options = options;
+    this.#secret = options.secret;
+    this.#functions = functionsOf(options);
     ctx.blockConcurrencyWhile(async () => {
       const share = shareIn(this.#sql);
       if (!share) return;
@@ -259,16 +279,17 @@ export class CampaignShard {
       }
       if (known) return null;
       const campaign = await this.#open(share);
-      for (const warning of warningsOf(this.#options)) console.warn(warning);
+      for (const warning of warningsOf([...this.#functions.values()])) console.warn(warning);
       await campaign.pause("not begun yet");
       setFact(this.#sql, "share", JSON.stringify(share));
       return null;
     },
     add: (contacts) => this.#change((campaign) => campaign.add(contacts)),
-    note: async (received) => {
+    note: async (noted) => {
       const { campaign, dialer } = this.#whole;
       const before = waitingIn(this.#sql);
-      const isOurs = await campaign.note(received);
+      const received = "given" in noted ? noted.given : noted;
+      const isOurs = await campaign.note(received, "given" in noted ? noted.sender : undefined);
       const waiting = waitingIn(this.#sql);
       const hasEnded = "event" in received && isEnd(received.event);
       if (hasEnded) sample(this.#sql, campaign.progress, Date.now());
@@ -305,7 +326,7 @@ export class CampaignShard {
       return removed;
     },
     erase: (numbers) => this.#change((campaign) => campaign.erase(numbers)),
-    signedUrl: (param) => signedUrl(this.#whole.settings, param),
+    signedUrls: () => signedUrls(this.#whole.dialer.services.all.map(({ settings }) => settings)),
     progress: () => this.#campaign.progress(),
     history: () => [...historyOf(this.#sql), { ...this.#campaign.progress(), at: Date.now() }],
     answerNames: () => this.#read(answerNamesIn),
@@ -334,10 +355,8 @@ export class CampaignShard {
     return this.#whole.campaign;
   }
 
-  /** @throws {BadParametersException} when the share breaks a rule */
-  async #open(share: Share): Promise<Opened["campaign"]> {
-    const { id, until, wholeRate, pollsPerSecond, ...rest } = share;
-    const { create, get, end, ...own } = this.#options;
+  /** The functions of a service, each request of which is counted. */
+  #functionsOf(name: string | undefined): ShardService {
     const counting = <Args extends readonly unknown[], T>(request: (...args: Args) => T) => {
       const counted = (...args: Args): T => {
         this.#requests++;
@@ -346,16 +365,40 @@ export class CampaignShard {
       // By its length a campaign knows a create that takes no options.
       return Object.defineProperty(counted, "length", { value: request.length });
     };
-    const options: CampaignOptions = {
+    const own = this.#functions.get(name);
+    if (!own) fail("services", "must be those of the plan, by their names");
+    const { create, get, end, ...rest } = own;
+    return {
       ...rest,
-      ...own,
-      ...(until && { until: new Date(until) }),
       create: counting(create),
       ...(get && { get: counting(get) }),
       ...(end && { end: counting(end) }),
     };
-    const shard = { id, wholeRate, pollsPerSecond, mostRequests };
-    this.#opened = await open(this.#sql, options, prepareTables, shard);
+  }
+
+  /** @throws {BadParametersException} when the share breaks a rule */
+  async #open(share: Share | ServicesShare): Promise<Opened["campaign"]> {
+    const secret = this.#secret;
+    const limits = new Map<string | undefined, ShareLimits>();
+    const limited = <Of extends ShareLimits>(name: string | undefined, of: Of) => {
+      const { wholeRate, pollsPerSecond, ...rest } = of;
+      limits.set(name, { wholeRate, pollsPerSecond });
+      return { ...rest, ...this.#functionsOf(name) };
+    };
+    const { id, until, ...rest } = share;
+    const common = { secret, ...(until !== undefined && { until: new Date(until) }) };
+    const options: CampaignOptions | ServicesOptions =
+      "services" in rest
+        ? {
+            ...{ ...rest, ...common },
+            services: rest.services.map((each) => limited(each.name, each)),
+          }
+        : { ...limited(undefined, rest), ...common };
+    this.#opened = await open(this.#sql, options, prepareTables, {
+      ...{ id, mostRequests },
+      wholeRate: (name) => limits.get(name)?.wholeRate,
+      pollsPerSecond: (name) => limits.get(name)?.pollsPerSecond,
+    });
     prepareHistory(this.#sql);
     return this.#opened.campaign;
   }

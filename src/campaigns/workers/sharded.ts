@@ -4,6 +4,7 @@ import type { RecordingInput } from "../../flows/recorded.ts";
 import { fail } from "../../lib/check.ts";
 import { fnv1a, utf8 } from "../../lib/encoding.ts";
 import type { CallInput, CallOutcome } from "../answers.ts";
+import type { Sender } from "../campaign.ts";
 import { type CheckOptions, checkUrls, type UrlCheck } from "../check.ts";
 import type { Added, Contact, RefusedContact } from "../contacts.ts";
 import { type Disposition, isDisposition } from "../disposition.ts";
@@ -144,10 +145,15 @@ export interface ShardedCampaign {
    * Records what a flow has learned, as `onInput` of `flowHandler` gets it, or a verified notification. The context of its
    * signed URL names the shard.
    *
+   * @param sender - `service`: the name of the service whose handler has verified it, where the plan has several
    * @returns whether it was about an attempt of this campaign, once that is durable
-   * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters
+   * @throws {BadParametersException} (`placed: "no"`) when an answer is no text or longer than 1,000 characters, or `service` is the
+   * name of none of them
    */
-  readonly note: (given: Received | CallInput | CallOutcome | RecordingInput) => Promise<boolean>;
+  readonly note: (
+    given: Received | CallInput | CallOutcome | RecordingInput,
+    sender?: Sender,
+  ) => Promise<boolean>;
   /**
    * Calls a contact at a time that it asked for, within the calling hours or at their next opening, as `callBack` of a
    * campaign in a file does.
@@ -289,10 +295,12 @@ const shardedCampaign = (
     id,
     shards,
     add: (contacts) => addTo(contacts, shards, (shard, page) => atShard(shard, "add", page)),
-    check: (options) => checkUrls(options, (param) => atShard(0, "signedUrl", param)),
-    note: async (given) => {
+    check: (options) => checkUrls(options, () => atShard(0, "signedUrls", null)),
+    note: async (given, sender) => {
       const shard = shardIn(given.context, id);
-      return shard !== undefined && (await atShard(shard, "note", given));
+      return (
+        shard !== undefined && (await atShard(shard, "note", sender ? { given, sender } : given))
+      );
     },
     callBack: async (to_number, at) => {
       const time = at instanceof Date ? (at.toJSON() ?? fail("at", "must be a valid Date")) : at;
@@ -356,7 +364,8 @@ export const campaignOf = (namespace: ShardNamespace, id: string): ShardedCampai
  *
  * @param namespace - the binding of the class that extends `CampaignShard`
  * @param options - how to verify the sender, as for `callbackHandler`. The `secret` is that of the shards.
- * `onError` is called with refusals and failures
+ * `onError` is called with refusals and failures. `serviceName`: where the plan has several services, the name of the one whose
+ * notifications this handler gets, at its own `status_callback_url`
  * @returns a function that returns the response to a request: 204, a refusal, or 500, after which the
  * service delivers again
  *
@@ -373,13 +382,23 @@ export const campaignOf = (namespace: ShardNamespace, id: string): ShardedCampai
 export const statusHandler =
   (
     namespace: ShardNamespace,
-    options: Omit<CallbackOptions, "onEvent"> & Required<Pick<CallbackOptions, "secret">>,
+    {
+      serviceName: service,
+      ...options
+    }: Omit<CallbackOptions, "onEvent"> &
+      Required<Pick<CallbackOptions, "secret">> & { readonly serviceName?: string | undefined },
   ): ((request: Request) => Promise<Response>) =>
   (request) => {
     const [shard, id] = new URL(request.url).pathname.split("/").reverse();
     const name = `${id}/${shard}`;
     return callbackHandler({
       ...options,
-      onEvent: (received) => ask(namespace, name, "note", received),
+      onEvent: (given) =>
+        ask(
+          namespace,
+          name,
+          "note",
+          service === undefined ? given : { given, sender: { service } },
+        ),
     })(request);
   };

@@ -40,12 +40,17 @@ const columns: Readonly<Record<string, (result: Result) => string | number | und
   currency: ({ currency }) => currency,
 };
 
+/** The column that a ledger has where its campaign has several services. */
+const ofServices: typeof columns = { service: ({ service }) => service };
+
 /** A value of a record's own. */
 const own = (values: Readonly<Record<string, string>>, name: string): string | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
 /** The columns that a ledger adds: one for each question, and one for each of the list's own columns. */
 interface Added {
+  /** Those of every result. */
+  readonly own: typeof columns;
   readonly answers: readonly string[];
   readonly variables: readonly string[];
 }
@@ -54,7 +59,7 @@ interface Added {
  * The header of a table: a question or a column of the list that has the name of another column gets one of its own, as
  * spreadsheets and programs find columns by name, in any case.
  */
-const headerOf = ({ answers, variables }: Added): readonly string[] => {
+const headerOf = ({ own: fields, answers, variables }: Added): readonly string[] => {
   const taken = new Set<string>();
   const named = (kind: string) => (name: string) => {
     const isTaken = (text: string): boolean => taken.has(text.toLowerCase());
@@ -64,25 +69,25 @@ const headerOf = ({ answers, variables }: Added): readonly string[] => {
     return own;
   };
   return [
-    ...Object.keys(columns).map(named("result")),
+    ...Object.keys(fields).map(named("result")),
     ...answers.map(named("answer")),
     ...variables.map(named("list")).map(cell),
   ];
 };
 
 /** A row of CSV. A spreadsheet takes an E.164 number for a number, so it needs no apostrophe. */
-const csvRow = (result: Result, { answers, variables }: Added): string =>
+const csvRow = (result: Result, { own: fields, answers, variables }: Added): string =>
   [
-    ...Object.entries(columns).map(([name, of]) =>
+    ...Object.entries(fields).map(([name, of]) =>
       name === "to_number" ? result.to_number : cell(of(result)),
     ),
     ...answers.map((name) => cell(own(result.answers, name))),
     ...variables.map((name) => cell(own(result.variables, name))),
   ].join(",");
 
-const jsonRow = (result: Result, _: Added, withVariables: boolean): string =>
+const jsonRow = (result: Result, { own: fields }: Added, withVariables: boolean): string =>
   jsonLine({
-    ...Object.fromEntries(Object.entries(columns).map(([name, of]) => [name, of(result)])),
+    ...Object.fromEntries(Object.entries(fields).map(([name, of]) => [name, of(result)])),
     answers: result.answers,
     ...(result.recordings.length > 0 && {
       recordings: result.recordings.map(({ recording_id }) => recording_id),
@@ -95,13 +100,15 @@ const page = 500;
 
 /** The whole table of a ledger, in pieces of some rows: CSV, or lines of JSON. */
 export function* resultLines(
-  ledger: Pick<Ledger, "results" | "answerNames" | "variableNames">,
+  ledger: Pick<Ledger, "results" | "answerNames" | "variableNames" | "serviceNames">,
   { json = false, variables = false }: { readonly json?: boolean; readonly variables?: boolean },
 ): Generator<string, void> {
   const rowOf = json ? jsonRow : csvRow;
   const separator = json ? "\n" : "\r\n";
   // What comes up while the rows are printed has no column.
+  const hasServices = ledger.serviceNames().length > 0;
   const added: Added = {
+    own: hasServices ? { ...columns, ...ofServices } : columns,
     answers: json ? [] : ledger.answerNames(),
     variables: variables && !json ? ledger.variableNames() : [],
   };
@@ -135,6 +142,7 @@ export const command: Command = defineCommand({
 duration the seconds from the answer to the end.`,
     `cost is what the carrier charges for the last call, as it reports it, and currency its currency, if
 named.`,
+    `Where the list was dialled by several services, service is the one of the last call.`,
     "With --json, recordings has the service's ids of what a record of the flow has recorded.",
     `What people answered has a column for each question, in the order in which they first came up. One
 with the name of another column is called answer_NAME, and a column of the list list_NAME.`,

@@ -57,6 +57,8 @@ export interface ReportData {
   readonly callBacks: Figures["callBacks"];
   /** What the carrier charged, by currency, as far as it reported it. */
   readonly costs: Figures["costs"];
+  /** Calls by each of several services. */
+  readonly services?: Figures["services"];
 }
 
 const none: CallFigures = { calls: 0, people: 0, machines: 0 };
@@ -163,7 +165,7 @@ export const reportDataOf = (
 ): ReportData => {
   const { ledger, timezone, now, title = ledger } = options;
   const { state, reason, done, contacts, waiting, calling, unclear } = progress;
-  const { quarters, answers, attempts, callBacks, costs } = figures;
+  const { quarters, answers, attempts, callBacks, costs, services } = figures;
   const clock = clockOf(timezone);
   const byHour = sumsOf(quarters, (at) => clock(at).hour);
   const first = Math.min(...byHour.keys());
@@ -191,6 +193,7 @@ export const reportDataOf = (
     answers: questionsOf(answers, options),
     callBacks,
     costs,
+    ...(services && { services }),
   };
 };
 

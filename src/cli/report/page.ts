@@ -157,6 +157,15 @@ ${
           "Day",
           days.map(({ date, ...each }) => ({ label: date, ...each })),
         ),
+        ...(data.services
+          ? [
+              callSection(
+                "Answer rate by service",
+                "Service",
+                data.services.map(({ name, ...each }) => ({ label: name, ...each })),
+              ),
+            ]
+          : []),
       ]
     : section("Calls", html`<p class="soft">No call has begun yet.</p>`)
 }

@@ -59,6 +59,12 @@ export const costsText = ({ costs }: ReportData): string => {
   return `Cost, as the carrier reports it: ${sums.join(", ")}`;
 };
 
+/** Services with their calls, in a column as wide as the longest name. */
+const serviceRows = ({ services = [] }: ReportData) => {
+  const width = Math.max(0, ...services.map(({ name }) => name.length));
+  return services.map((each) => [each.name.padEnd(width), each] as const);
+};
+
 /** The lines of a report for a terminal. */
 export const reportLines = (data: ReportData): readonly string[] => {
   const { title, state, reason, contacts, calls, timezone } = data;
@@ -97,6 +103,7 @@ export const reportLines = (data: ReportData): readonly string[] => {
       `Calls and answer rate by day, ${timezone}`,
       rates(data.days.map(({ date, ...each }) => [date, each])),
     ),
+    ...section("Calls and answer rate by service", rates(serviceRows(data))),
     ...data.answers.flatMap(({ name, text, contacts: all, values, optedOut }) => {
       const out = optedOut.reduce((sum, each) => sum + each.contacts, 0);
       const pressed = optedOut.map(

@@ -399,7 +399,7 @@ describe("a call whose final notification is lost", () => {
         clock: () => now,
       },
       prepareTables,
-      { wholeRate: 1, mostRequests: 1 },
+      { wholeRate: () => 1, mostRequests: 1 },
     );
     const [first, second] = people(2);
     await campaign.add([{ ...first, to_number: numberOf(0) }]);
