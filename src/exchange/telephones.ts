@@ -1,7 +1,7 @@
 import type { Call } from "../emulator/call.ts";
 import type { Telephones } from "../emulator/flow.ts";
 import { Ari, type AriOptions } from "./ari.ts";
-import { callTelephone } from "./channel.ts";
+import { callTelephone, pressKeys } from "./channel.ts";
 import { Connection } from "./connection.ts";
 import { type Exchange, exchangeLine } from "./line.ts";
 import { connectMedia, disconnectMedia } from "./media.ts";
@@ -10,8 +10,11 @@ import { Speech, type SpeechCommand } from "./sounds.ts";
 /** An exchange, and how it reaches telephones. */
 export interface ExchangeOptions {
   readonly ari: AriOptions;
-  /** Asterisk's name for whom it calls, such as `PJSIP/+12025550100@trunk`, by a number in E.164 or a URI. */
-  readonly endpoint: (to: string) => string;
+  /**
+   * Asterisk's name for whom it calls, such as `PJSIP/+12025550100@trunk`, by a number in E.164 or a URI of the scheme
+   * `sip:` or `client:`; `undefined` for whom it can't reach.
+   */
+  readonly endpoint: (to: string) => string | undefined;
   /** What speaks texts. Without it a text can't be spoken. */
   readonly speech?: SpeechCommand | undefined;
 }
@@ -24,6 +27,9 @@ export interface ExchangeTelephones extends Telephones {
 
 /** 429 is the one status that says at each carrier that no call was placed, and that a later request may place it. */
 const lost = { status: 429, detail: "The exchange is not reached." } as const;
+
+/** From one key that we press to the next, in milliseconds. */
+const keyInterval = 250;
 
 const noSpeech = async (): Promise<never> => {
   throw new TypeError("needs a program that speaks: set speech");
@@ -44,9 +50,15 @@ class Calls {
   readonly ring: Telephones["ring"] = async (call, { answerTimeout }) => {
     const { ari, endpoint } = this.#exchange;
     const { to_number, from_number } = call.params;
+    const name = endpoint(to_number);
+    if (name === undefined) {
+      call.transition("unreachable");
+      return;
+    }
+    call.keypad = (keys) => pressKeys(ari, call.id, keys.replaceAll("p", "w"), keyInterval);
     const reason = await callTelephone(ari, {
       id: call.id,
-      endpoint: endpoint(to_number),
+      endpoint: name,
       callerId: from_number,
       answerTimeout: call.limits.answerTimeout ?? answerTimeout,
       signal: call.over.signal,
