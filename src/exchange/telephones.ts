@@ -5,7 +5,7 @@ import { callTelephone, pressKeys } from "./channel.ts";
 import { Connection } from "./connection.ts";
 import { type Exchange, exchangeLine } from "./line.ts";
 import { connectMedia, disconnectMedia } from "./media.ts";
-import { Speech, type SpeechCommand } from "./sounds.ts";
+import { Speech, type SpeechSource } from "./sounds.ts";
 
 /** An exchange, and how it reaches telephones. */
 export interface ExchangeOptions {
@@ -16,11 +16,13 @@ export interface ExchangeOptions {
    */
   readonly endpoint: (to: string) => string | undefined;
   /** What speaks texts. Without it a text can't be spoken. */
-  readonly speech?: SpeechCommand | undefined;
+  readonly speech?: SpeechSource | undefined;
 }
 
 /** The telephones that an exchange reaches. */
 export interface ExchangeTelephones extends Telephones {
+  /** Drops the speech that is kept of what was said to a number. */
+  readonly erase: (number: string) => void;
   /** Gives up the exchange. Calls should be over. */
   readonly close: () => void;
 }
@@ -32,7 +34,7 @@ const lost = { status: 429, detail: "The exchange is not reached." } as const;
 const keyInterval = 250;
 
 const noSpeech = async (): Promise<never> => {
-  throw new TypeError("needs a program that speaks: set speech");
+  throw new TypeError("needs a program or a service that speaks: set speech");
 };
 
 /** The part of an exchange that one call needs. */
@@ -107,16 +109,25 @@ class Calls {
 export const openTelephones = async ({
   ari: options,
   endpoint,
-  speech: command,
+  speech: source,
 }: ExchangeOptions): Promise<ExchangeTelephones> => {
   const ari = new Ari(options);
   await ari.open();
-  const speech = command && new Speech(command);
+  const speech = source && new Speech(source);
   const calls = new Calls({
     ari,
     endpoint,
-    speak: (text) => (speech ? speech.speak(text) : noSpeech()),
+    speak: (text, number) => (speech ? speech.speak(text, number) : noSpeech()),
   });
   const { responseTo, ring, lineOf } = calls;
-  return { responseTo, ring, lineOf, close: () => ari.close() };
+  return {
+    responseTo,
+    ring,
+    lineOf,
+    erase: (number) => speech?.erase(number),
+    close: () => {
+      speech?.close();
+      ari.close();
+    },
+  };
 };

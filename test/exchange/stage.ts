@@ -71,7 +71,7 @@ export const openServedStage = async (options: EmulatorOptions) => {
 
 /** What the program that speaks makes of a text, at the rate of a telephone. */
 export const spoken = (text: string): Promise<Int16Array> =>
-  new Speech(inject("exchange").speech).speak(text);
+  new Speech(inject("exchange").speech).speak(text, to);
 
 export const urls = {
   flow_url: "https://app.test/flow",
