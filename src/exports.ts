@@ -58,6 +58,9 @@ export type {
 } from "./options.ts";
 export type {
   CarrierLive,
+  CauseArea,
+  CauseList,
+  ListedCause,
   LiveRefusal,
   LiveRequest,
   RecordingList,

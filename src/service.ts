@@ -47,6 +47,38 @@ export interface RecordingList {
   readonly urlIn: (body: Readonly<Record<string, unknown>>, baseUrl: string) => string | undefined;
 }
 
+/** What an error of a service is about: a request to your server, its document, a step of it, a notification, a stream, a number. */
+export type CauseArea = "request" | "document" | "step" | "notification" | "stream" | "number";
+
+/** One cause as a service lists it: its text is not yet fit to be shown. */
+export interface ListedCause {
+  /** The service's own code for it. */
+  readonly code?: string | undefined;
+  /** The service's page about the code. */
+  readonly link?: string | undefined;
+  /** The service's explanation. */
+  readonly text?: string | undefined;
+  /** Whether the call went on. */
+  readonly isWarning: boolean;
+  /** What it is about, where the code says it. */
+  readonly area?: CauseArea | undefined;
+}
+
+/** How a service lists what went wrong in a call. */
+export interface CauseList {
+  /**
+   * The request for the list.
+   *
+   * @throws {BadParametersException} as `get` of `CarrierLive` does
+   */
+  readonly list: (id: string, baseUrl: string) => LiveRequest;
+  /** The causes in it that are of the call, and whether there are no more; `undefined` for what is no list. */
+  readonly causesIn: (
+    body: Readonly<Record<string, unknown>>,
+    id: string,
+  ) => { readonly causes: readonly ListedCause[]; readonly isWhole: boolean } | undefined;
+}
+
 /** How the calls of a service are read, ended and redirected once they were placed, and their recordings fetched. */
 export interface CarrierLive {
   /**
@@ -80,6 +112,8 @@ export interface CarrierLive {
   readonly hasEnded: (refusal: LiveRefusal) => boolean;
   /** How the recordings of a call are found; absent where the service lists none. */
   readonly recordings?: RecordingList | undefined;
+  /** How what went wrong in a call is found; absent where the call itself has all that the service says. */
+  readonly causes?: CauseList | undefined;
   /**
    * The service's own https hosts that get its credentials for a recording, beside the origin of `baseUrl`. One that
    * begins with a dot stands for every host below it.

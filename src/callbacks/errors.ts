@@ -4,7 +4,7 @@ import { withoutThrowing } from "../lib/check.ts";
  * The HTTP status and the body that answer each refusal. A body is one fixed sentence: it helps whoever
  * set the service up, and repeats nothing of the request.
  */
-const refusals = {
+export const refusals: Readonly<Record<Refusal, RefusalAnswer>> = {
   wrong_method: [405, "Send a POST."],
   too_large: [413, "The body is larger than 64 KiB."],
   too_slow: [408, "The body took too long."],
@@ -23,7 +23,7 @@ const refusals = {
   not_json: [400, "The body is not JSON."],
   too_deep: [400, "The body is nested more than 32 levels deep."],
   wrong_shape: [400, "The body is not a message of the service."],
-} as const satisfies Readonly<Record<string, RefusalAnswer>>;
+};
 
 /**
  * Why a request was refused.
@@ -66,6 +66,10 @@ type RefusalAnswer = readonly [status: number, sentence: string];
 
 /** The answer to each exception, which an application can't change. */
 const answers = new WeakMap<WeakKey, readonly [reason: Refusal, ...answer: RefusalAnswer]>();
+
+/** The sentence that answers a refusal; `undefined` for what is none. */
+export const refusalSentence = (reason: string): string | undefined =>
+  Object.entries(refusals).find(([name]) => name === reason)?.[1][1];
 
 /** A reason that may stand in a header, whatever an application refuses with. */
 const known = (reason: Refusal): Refusal =>

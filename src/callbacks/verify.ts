@@ -196,6 +196,18 @@ const wholeBodyOf = async (request: Request, signal: AbortSignal) => {
   return bytes;
 };
 
+/** The bodies that were read, by their requests. */
+const bodies = new WeakMap<WeakKey, Uint8Array>();
+
+/**
+ * The call that a request is about, as its sender says, who may be anybody; `undefined` where the body wasn't read or names
+ * none. Digits alone are none: they may be a telephone number.
+ */
+export const claimedCall = (request: Request): string | undefined =>
+  /\b(?:call_id|CallSid|uuid)"?\s*[:=]\s*"?(?!\d+(?:\W|$))([\w:.~-]{1,100})/.exec(
+    new TextDecoder().decode(bodies.get(request)).replaceAll("%3A", ":"),
+  )?.[1];
+
 /**
  * The raw body of a POST from the service, and the token of its URL. The token is verified first. If it
  * is not valid, the body is not read.
@@ -216,6 +228,7 @@ export const verified = async (
   const token = secret ? await tokenOf(String(url), secretsOf(secret), publicUrl) : undefined;
   if (bodyUsed || request.body?.locked) fail("request", "has a body that was read before");
   const body = await wholeBodyOf(request, signal);
+  bodies.set(request, body);
   if (webhookSecret) await verifyWebhook(request, body, webhookSecretsOf(webhookSecret));
   waitFor("verify");
   const refused = await service?.application.verify?.(request, body, publicUrl);
@@ -294,9 +307,10 @@ const printInterval = 60_000;
 const unprinted = new Map<string, { count: number; from: number }>();
 
 /** Prints the first refusal, and then one a minute with their count: anybody can cause them. */
-const printRefusal = (name: string, error: unknown, response: Response): void =>
+const printRefusal = (name: string, error: unknown, response: Response, request: Request): void =>
   withoutThrowing(() => {
-    const text = `outdial: ${name} refused a request: ${fieldsOf(error).message}`;
+    const call = claimedCall(request);
+    const text = `outdial: ${name} refused a request${call ? ` about the call ${call}` : ""}: ${fieldsOf(error).message}`;
     const key = `${name} ${response.headers.get(refusedHeader)}`;
     const known = unprinted.get(key) ?? { count: 0, from: 0 };
     const now = Date.now();
@@ -346,7 +360,7 @@ export const handlerOf =
       const refused = !isAccepted && responseTo(error);
       if (!refused) thrown(error);
       else if (onError && !isProbe) report(error);
-      else if (!isProbe) printRefusal(name, error, refused);
+      else if (!isProbe) printRefusal(name, error, refused, request);
       return refused || failed(isAccepted);
     }
   };

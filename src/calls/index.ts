@@ -2,7 +2,7 @@
  * The calls of an account: place, read, end and redirect them, press keys in them, and fetch their recordings.
  *
  * {@link create} is `calls.create` of `outdial`, for a bundle that needs nothing else. {@link get}, {@link ended},
- * {@link end}, {@link redirect} and {@link recording} are about a call that was placed: they take a client or the same options,
+ * {@link end}, {@link redirect}, {@link recording} and {@link why} are about a call that was placed: they take a client or the same options,
  * with the whole service, and a bundle that doesn't import them has nothing of them. {@link CallParams} and {@link Call} are valibot schemas
  * and types: they check what a form or another service gives you before you place a call.
  *
@@ -58,6 +58,9 @@ export const create: (params: CallParams, options: Options) => Promise<Call> =
 export type { ServiceUrl } from "../options.ts";
 export type {
   CarrierLive,
+  CauseArea,
+  CauseList,
+  ListedCause,
   LiveRefusal,
   LiveRequest,
   RecordingList,
@@ -80,3 +83,4 @@ export {
 export { press } from "./press.ts";
 export { type RecordingOptions, recording } from "./recording.ts";
 export { redirect } from "./redirect.ts";
+export { type Cause, type Why, why } from "./why.ts";

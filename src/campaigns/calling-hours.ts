@@ -1,6 +1,7 @@
 import { custom, type GenericSchema, optional, strictObject } from "valibot";
 import { BadParametersException } from "../errors.ts";
 import { isText, presence, withoutThrowing } from "../lib/check.ts";
+import { virtualTimeOf, withTime } from "../lib/clock.ts";
 
 /** In milliseconds. */
 const minute = 60_000;
@@ -25,12 +26,15 @@ interface WallTime {
  *
  * @throws {BadParametersException} when the result is not a finite number
  */
-export const checkedClock = (clock: () => number) => (): number => {
-  const now = clock();
-  if (Number.isFinite(now)) return now;
-  throw new BadParametersException([
-    { param: "clock", message: "must give milliseconds since 1970" },
-  ]);
+export const checkedClock = (clock: () => number): (() => number) => {
+  const checked = (): number => {
+    const now = clock();
+    if (Number.isFinite(now)) return now;
+    throw new BadParametersException([
+      { param: "clock", message: "must give milliseconds since 1970" },
+    ]);
+  };
+  return withTime(checked, virtualTimeOf(clock));
 };
 
 const formats = new Map<string, Intl.DateTimeFormat>();

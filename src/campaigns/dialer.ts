@@ -1,5 +1,6 @@
 import type { CallAtUrls } from "../calls/params.ts";
 import { BadParametersException } from "../errors.ts";
+import { waitingBy } from "../lib/clock.ts";
 import type { Attempt } from "./attempt-facts.ts";
 import {
   type Answer,
@@ -71,8 +72,6 @@ export interface DialerLimits {
   readonly mostRequests?: number | undefined;
   /** How many calls are asked for in a second, at most. */
   readonly pollsPerSecond?: number | undefined;
-  /** Wakes the loop that steps, where it is none of the campaign's own. */
-  readonly wakeUp?: WakeUp | undefined;
 }
 
 /** Dials what is due: it alone makes the POSTs of a campaign. */
@@ -105,18 +104,13 @@ export class Dialer {
   /** How many changes wait for the file before which no call may begin. */
   #holds = 0;
   /** Announces whatever may give a sleeping loop something to do. */
-  readonly wakeUp: WakeUp;
+  readonly wakeUp: WakeUp = new WakeUp();
 
   constructor(
     sql: Sql,
     settings: CampaignSettings,
-    {
-      mostRequests = Number.POSITIVE_INFINITY,
-      pollsPerSecond,
-      wakeUp = new WakeUp(),
-    }: DialerLimits = {},
+    { mostRequests = Number.POSITIVE_INFINITY, pollsPerSecond }: DialerLimits = {},
   ) {
-    this.wakeUp = wakeUp;
     const { rate, perDay = Number.POSITIVE_INFINITY, clock, notified } = settings;
     const { concurrency = notified ? defaultConcurrency : Number.POSITIVE_INFINITY } = settings;
     this.#sql = sql;
@@ -346,16 +340,11 @@ export class Dialer {
     for (const { contact, params, sent } of calls) {
       if (!claimed.has(contact.contact)) continue;
       const began = this.#settings.clock();
-      const work = this.#post(contact, params, sent)
-        .then((answer) => {
-          const { contact: number, attempts, call_id } = contact;
-          return this.#record({ contact: number, attempt: attempts + 1, call_id, answer, began });
-        })
-        .finally(() => {
-          this.#inFlight.delete(work);
-          this.wakeUp.announce();
-        });
-      this.#inFlight.add(work);
+      this.#track(async () => {
+        const answer = await this.#post(contact, params, sent);
+        const { contact: number, attempts, call_id } = contact;
+        await this.#record({ contact: number, attempt: attempts + 1, call_id, answer, began });
+      });
       // A commit takes its time: the pace is that of the POSTs.
       this.#pace.take(this.#settings.clock());
     }
@@ -389,6 +378,17 @@ export class Dialer {
     this.#day.take(at, claimed.size);
     if (claimed.size > 0) setFact(sql, lastClaim, at);
     return claimed;
+  }
+
+  /** Sends the request of an attempt; `posted` waits for it. */
+  #track(request: () => Promise<void>): void {
+    const work = waitingBy(this.#settings.clock)
+      .turn(request)
+      .finally(() => {
+        this.#inFlight.delete(work);
+        this.wakeUp.announce();
+      });
+    this.#inFlight.add(work);
   }
 
   async #post(
@@ -444,13 +444,7 @@ export class Dialer {
         this.#repeats.never(lost);
         continue;
       }
-      const work = this.#repeats
-        .during(lost, clock, () => this.#askAgain(lost, params))
-        .finally(() => {
-          this.#inFlight.delete(work);
-          this.wakeUp.announce();
-        });
-      this.#inFlight.add(work);
+      this.#track(() => this.#repeats.during(lost, clock, () => this.#askAgain(lost, params)));
     }
   }
 

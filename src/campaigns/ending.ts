@@ -1,3 +1,4 @@
+import { inRealTime, type Waiting, waitingBy } from "../lib/clock.ts";
 import { type Attempt, stateOf } from "./attempt-facts.ts";
 import { retryReasons } from "./disposition.ts";
 import { LedgerException } from "./errors.ts";
@@ -96,9 +97,6 @@ const openCalls = (sql: Sql): readonly Open[] =>
 
 const publicOf = ({ attempt: _, isBeingPlaced: __, ...call }: Open): OpenCall => call;
 
-const wait = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 /** What ends calls beside the options of their campaign. */
 interface EndingMeans {
   /** How many requests wait for their answer at once, at most. */
@@ -120,6 +118,7 @@ interface Ended extends Attempt {
 export class Ending {
   readonly #sql: Sql;
   readonly #settings: EndingSettings;
+  readonly #time: Waiting;
   readonly #write: EndingMeans["write"];
   readonly #done: () => void;
   /** The calls that were ended, and those that are being ended, by their ids. */
@@ -132,7 +131,9 @@ export class Ending {
     this.#sql = sql;
     this.#settings = settings;
     this.#free = Math.min(mostAtOnce, most);
-    this.#write = write;
+    // No turn: whoever responds to a request may wait until the calls have ended.
+    this.#time = waitingBy(settings.clock);
+    this.#write = (work) => this.#time.hold(write(work));
     this.#done = done;
   }
 
@@ -215,13 +216,18 @@ export class Ending {
     const { get, clock } = this.#settings;
     if (!get) return;
     for (let tries = 0; tries < mostTries; tries++) {
-      if (tries > 0) await wait(retryInterval * 2 ** (tries - 1));
+      if (tries > 0) await this.#pause(tries);
       if (stateOf(this.#sql, call) === "settled") return;
-      const event = await this.#inSlot(() => readEnd(get, call.call_id));
+      const event = await this.#time.hold(this.#inSlot(() => readEnd(get, call.call_id)));
       if (!event) continue;
       await this.#write(() => recordEvent(this.#sql, call, event, clock(), this.#settings));
       return;
     }
+  }
+
+  /** Waits before a further try. */
+  #pause(tries: number): Promise<void> {
+    return this.#time.wait(retryInterval * 2 ** (tries - 1));
   }
 
   async #try(
@@ -230,9 +236,9 @@ export class Ending {
   ): Promise<boolean> {
     let detail: string | undefined;
     for (let tries = 0; tries < mostTries; tries++) {
-      if (tries > 0) await wait(retryInterval * 2 ** (tries - 1));
+      if (tries > 0) await this.#pause(tries);
       try {
-        await end(call_id);
+        await this.#time.hold(Promise.resolve(end(call_id)));
         await this.#audit({ contact, attempt }, "ended");
         return true;
       } catch (error) {
@@ -335,12 +341,12 @@ export const endFromOutside = async (
       if (isDone || performance.now() - began > limit) break;
       alone = lockOf(storage);
       if (alone) break;
-      await wait(lookInterval);
+      await inRealTime.wait(lookInterval);
     }
     const outside = { ...anyRetry, ...live };
     const ending = new Ending(sql, outside, { most: mostAtOnce, write, done: () => {} });
     ending.endAll(endedSince(sql, entry).untried);
-    await ending.idle();
+    await waitingBy(live.clock).pass(ending.idle());
   } finally {
     alone?.close();
   }

@@ -1,5 +1,6 @@
 import { BadParametersException } from "../errors.ts";
 import { check, fail } from "../lib/check.ts";
+import { waitingBy } from "../lib/clock.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
 import { answerNamesIn, inputOf, recordInput } from "./answers.ts";
 import { adjustToClock, adjustToDelay, markUnclear } from "./attempts.ts";
@@ -126,6 +127,7 @@ const engineOf = (
   progress: LastKnown<[], Progress>,
 ): Engine => {
   const { clock, secret } = settings;
+  const { pass } = waitingBy(clock);
   const changed = <T>(result: T): T => {
     dialer.wakeUp.announce();
     return result;
@@ -169,7 +171,7 @@ const engineOf = (
     },
     add: async (contacts) => changed(await addContacts(sql, contacts, settings)),
     step: () => dialer.step(),
-    idle: () => dialer.idle(),
+    idle: () => pass(dialer.idle()),
     note: async (given) => {
       sql.requireOpen();
       const record = (): Promise<boolean> =>
@@ -191,7 +193,7 @@ const engineOf = (
     pause: (reason = "paused by the caller") => mark("paused", "paused", reason),
     resume: (reason) =>
       mark("running", "resumed", undefined, () => reason === undefined || isPausedFor(sql, reason)),
-    endCalls: () => endCalls(sql, dialer, settings),
+    endCalls: () => pass(endCalls(sql, dialer, settings)),
     cancel: () => mark("canceled", "canceled"),
     erase: async (numbers) => {
       sql.requireOpen();

@@ -1,9 +1,10 @@
+import { waitingBy } from "../lib/clock.ts";
 import type { Campaign } from "./campaign.ts";
 import type { Dialer } from "./dialer.ts";
 import { type Progress, recounted } from "./progress.ts";
 import { isBusyError, type Sql } from "./sqlite.ts";
 import { markClosed } from "./tables.ts";
-import { loop } from "./wake-up.ts";
+import { type LastWork, loop } from "./wake-up.ts";
 
 /** Something that is read from the ledger, and what it was the last time. */
 export class LastKnown<Args extends readonly unknown[], T> {
@@ -45,6 +46,7 @@ export const loopsOf = (
   clock: () => number,
   progress: LastKnown<[], Progress>,
 ): Pick<Campaign, "run" | "drain" | "close"> => {
+  const { pass, isVirtual } = waitingBy(clock);
   const loops = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
   const closeOnce = async (): Promise<void> => {
@@ -58,19 +60,21 @@ export const loopsOf = (
   };
   const looping = async (
     work: () => Promise<number | undefined>,
-    isOver: () => boolean,
+    isOver: (last: LastWork) => boolean,
     signal: AbortSignal | undefined,
   ): Promise<Progress> => {
-    const isKnownToBeOver = (): boolean => {
+    const isKnownToBeOver = (last: LastWork): boolean => {
       try {
-        return isOver();
+        return isOver(last);
       } catch (error) {
         if (isBusyError(error)) return false;
         throw error;
       }
     };
     const { wakeUp } = dialer;
-    const run = loop({ wakeUp, clock, signal }, work, isKnownToBeOver).then(() => dialer.idle());
+    const run = pass(
+      loop({ wakeUp, clock, signal }, work, isKnownToBeOver).then(() => dialer.idle()),
+    );
     loops.add(run);
     try {
       await run;
@@ -83,9 +87,11 @@ export const loopsOf = (
   const counted = (): Progress => progress.renew((known) => recounted(sql, known));
   return {
     run: ({ signal } = {}) => {
-      const isOver = (): boolean => {
-        const { done, state } = counted();
-        return done || state === "paused";
+      const isOver = ({ at }: LastWork): boolean => {
+        const { done, state, calling } = counted();
+        // In virtual time nothing else will wake it: all have ended, or no call may begin any more.
+        const isDeadEnd = isVirtual && at === undefined && calling === 0;
+        return done || state === "paused" || isDeadEnd;
       };
       return looping(() => dialer.step(), isOver, signal);
     },
@@ -96,7 +102,7 @@ export const loopsOf = (
         signal,
       ),
     close: () => {
-      closed ??= closeOnce();
+      closed ??= pass(closeOnce());
       return closed;
     },
   };

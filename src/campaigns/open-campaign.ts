@@ -1,7 +1,7 @@
 import { hex } from "../lib/encoding.ts";
 import type { Campaign } from "./campaign.ts";
 import { checkUrls, signedUrl } from "./check.ts";
-import type { Dialer, DialerLimits } from "./dialer.ts";
+import type { Dialer } from "./dialer.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { open } from "./engine.ts";
 import { LedgerException } from "./errors.ts";
@@ -110,26 +110,16 @@ const syncOf = (sql: Sql, dialer: Dialer, settings: CampaignSettings): Campaign[
  * ```
  * @see docs/campaigns.md
  */
-export const openCampaign = (storage: Storage, options: CampaignOptions): Promise<Campaign> =>
-  openWith(storage, options);
-
-/** The same, with what bounds and wakes its dialer, for the code of this package. */
-export const openWith = async (
+export const openCampaign = async (
   storage: Storage,
   options: CampaignOptions,
-  limits?: DialerLimits,
 ): Promise<Campaign> => {
   const isTooLong = (triedFor: number): boolean => triedFor > patience;
   const sql = await whileBusy(() => sqlOf(storage, shortWait), isTooLong);
-  const { campaign, dialer, settings, progress } = await open(
-    sql,
-    options,
-    () => {
-      prepareTables(sql);
-      openUnderOneName(sql);
-    },
-    limits,
-  );
+  const { campaign, dialer, settings, progress } = await open(sql, options, () => {
+    prepareTables(sql);
+    openUnderOneName(sql);
+  });
   const nextCall = new LastKnown(() => finite(dialer.nextCall), undefined);
   const lastCall = new LastKnown((rate: number) => finite(dialer.lastCall(rate)), undefined);
   const { run, drain, close } = loopsOf(sql, dialer, settings.clock, progress);

@@ -193,7 +193,8 @@ export interface CampaignOptions {
    */
   readonly variables?: readonly string[] | undefined;
   /**
-   * What time it is, in milliseconds since 1970.
+   * What time it is, in milliseconds since 1970. With a clock of `virtualClock` of `outdial/testing` nothing waits in real
+   * time.
    *
    * @defaultValue `Date.now`
    */

@@ -1,3 +1,4 @@
+import { type Waiting, waitingBy } from "../lib/clock.ts";
 import { CallingHours, dayAt } from "./calling-hours.ts";
 import type { Sql } from "./sqlite.ts";
 import { factOf, setFact } from "./tables.ts";
@@ -103,6 +104,7 @@ export class Pace {
  */
 export class SendingPace {
   readonly #clock: () => number;
+  readonly #time: Waiting;
   /** When each of the last POSTs was sent, in order. Its length is the number that may be sent in a second. */
   readonly #sent: number[];
   #waiting = 0;
@@ -114,6 +116,7 @@ export class SendingPace {
    */
   constructor(rate: number, clock: () => number, last: number) {
     this.#clock = clock;
+    this.#time = waitingBy(clock);
     this.#sent = Array.from({ length: Math.max(1, Math.ceil(rate)) }, () => last);
   }
 
@@ -128,7 +131,7 @@ export class SendingPace {
     const waited = this.#last.then(() => this.#wait());
     // A clock that fails keeps one POST from being sent, and not those after it.
     this.#last = waited.catch(() => {});
-    return waited;
+    return this.#time.yieldTo(waited);
   }
 
   async #wait(): Promise<void> {
@@ -137,7 +140,7 @@ export class SendingPace {
         const now = this.#clock();
         const wait = this.#nextAt(now) - now;
         if (wait <= 0) break;
-        await new Promise((resolve) => setTimeout(resolve, Math.ceil(wait)));
+        await this.#time.wait(Math.ceil(wait));
       }
       this.#sent.shift();
       this.#sent.push(this.#clock());

@@ -1,6 +1,7 @@
 import type { CallEvent } from "../callbacks/event.ts";
 import { BadParametersException } from "../errors.ts";
 import { withDeadline } from "../http/deadline.ts";
+import { waitingBy } from "../lib/clock.ts";
 import type { Attempt } from "./attempt-facts.ts";
 import { recordEvent } from "./notifications.ts";
 import type { CallState, CampaignSettings } from "./options.ts";
@@ -170,10 +171,12 @@ export class Polling {
     // One at a time: so no second has more than the pace allows.
     for (const call of this.#due(at, Math.min(most, 1))) {
       this.#free = Math.max(this.#free, at) + second / this.#perSecond;
-      const work = this.#poll(call, get).finally(() => {
-        this.#underWay.delete(call.contact);
-        done();
-      });
+      const work = waitingBy(clock)
+        .turn(() => this.#poll(call, get))
+        .finally(() => {
+          this.#underWay.delete(call.contact);
+          done();
+        });
       this.#underWay.set(call.contact, work);
     }
   }

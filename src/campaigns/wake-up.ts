@@ -1,7 +1,4 @@
-import { type MediaClock, processClock } from "../lib/clock.ts";
-
-/** What a loop sleeps by: the time of the process, or a simulated one, which stands still while a step is held. */
-export type LoopTimer = Pick<MediaClock, "after" | "hold">;
+import { type Waiting, waitingBy } from "../lib/clock.ts";
 
 /** Wakes every loop that sleeps when there may be work. */
 export class WakeUp {
@@ -29,7 +26,7 @@ export class WakeUp {
   sleep(
     since: number,
     milliseconds: number,
-    { after }: LoopTimer,
+    { after }: Pick<Waiting, "after">,
     signal?: AbortSignal,
   ): Promise<void> {
     if (this.count !== since || signal?.aborted) return Promise.resolve();
@@ -48,7 +45,10 @@ export class WakeUp {
   }
 }
 
-/** The longest sleep, in milliseconds: a clock may be set, a machine sleep, another process block numbers or end calls. */
+/**
+ * The longest sleep in real time, in milliseconds: a clock may be set, a machine sleep, another process block numbers or end
+ * calls.
+ */
 const longestSleep = 1_000;
 
 /** How a loop goes. */
@@ -56,12 +56,6 @@ export interface LoopOptions {
   readonly wakeUp: WakeUp;
   /** Milliseconds since 1970, as `work` returns them. */
   readonly clock: () => number;
-  /**
-   * What it sleeps by, and how long at most.
-   *
-   * @defaultValue the time of the process, and a second
-   */
-  readonly time?: { readonly timer: LoopTimer; readonly longestSleep: number } | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -79,17 +73,19 @@ export interface LastWork {
  * @param isOver - whether it was the last work, by what that left
  */
 export const loop = async (
-  { wakeUp, clock, time = { timer: processClock, longestSleep }, signal }: LoopOptions,
+  { wakeUp, clock, signal }: LoopOptions,
   work: () => Promise<number | undefined>,
   isOver: (last: LastWork) => boolean,
 ): Promise<LastWork> => {
+  const waiting = waitingBy(clock);
+  const longest = waiting.isVirtual ? Number.POSITIVE_INFINITY : longestSleep;
   let last: LastWork = { at: undefined, seen: wakeUp.count };
   while (!signal?.aborted && !wakeUp.isClosed) {
     const seen = wakeUp.count;
-    last = { at: await time.timer.hold(work()), seen };
+    last = { at: await waiting.turn(work), seen };
     if (isOver(last)) break;
     const wait = (last.at ?? Number.POSITIVE_INFINITY) - clock();
-    await wakeUp.sleep(seen, Math.min(time.longestSleep, wait), time.timer, signal);
+    await wakeUp.sleep(seen, Math.min(longest, wait), waiting, signal);
   }
   return last;
 };

@@ -26,6 +26,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Prints a call that was placed, as JSON.",
     load: () => import("./commands/get.ts"),
   },
+  why: {
+    summary: "Says why a call failed, or ended as it did.",
+    load: () => import("./commands/why.ts"),
+  },
   end: {
     summary: "Ends a call, also one that rings.",
     load: () => import("./commands/end.ts"),

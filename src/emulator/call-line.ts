@@ -18,6 +18,8 @@ export interface LineEnds
   readonly media?: () => Promise<LineMedia>;
   /** Called when a step begins, with its duration in milliseconds, if known. */
   readonly onBegin?: (duration: number | undefined) => void;
+  /** Called when a recording of the callee has ended. */
+  readonly onRecorded?: Line["recorded"] | undefined;
 }
 
 /** Makes the ends of a line on a timeline, which `wait` waits on. */
@@ -31,7 +33,7 @@ export const callLine = (
   timeline: Timeline = call.timeline,
 ): Line => {
   const wait: Line["waitUntil"] = (until, continues) => call.waitUntil(until, continues, timeline);
-  const { onBegin, media, ...ends } = makeEnds(timeline, wait);
+  const { onBegin, onRecorded, media, ...ends } = makeEnds(timeline, wait);
   return {
     ...ends,
     get talkTime() {
@@ -50,6 +52,7 @@ export const callLine = (
     logError: ({ step, field, message, code }) =>
       call.log({ type: "flow_error", step, field, message, ...(code !== undefined && { code }) }),
     endPrompts: () => call.endPrompts(),
+    recorded: (from, to) => onRecorded?.(from, to),
     listen: ({ onKey, onSpeech }) => {
       if (onKey) call.keyListeners.add(onKey);
       if (onSpeech) call.speechListeners.add(onSpeech);

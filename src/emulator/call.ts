@@ -3,6 +3,7 @@ import type { CallState, Reason, Utterance } from "../performer/line.ts";
 import type {
   AnsweringMachine,
   CallLimits,
+  FlowFailure,
   Message,
   RecordedAudio,
   RequestedCall,
@@ -199,6 +200,14 @@ export class Call implements ServedCall {
   get talkTime(): number {
     const { answered_at, ended_at = this.timeline.now() } = this.#facts;
     return ended_at - (answered_at ?? ended_at);
+  }
+
+  get flowFailures(): readonly FlowFailure[] {
+    return this.#history.flatMap((error, at) =>
+      error.type === "flow_error"
+        ? [{ error, asked: this.#history.slice(0, at).findLast((entry) => entry.type === "flow") }]
+        : [],
+    );
   }
 
   /** Logs and reports the initial state. */

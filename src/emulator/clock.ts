@@ -1,3 +1,4 @@
+import type { VirtualTime } from "../lib/clock.ts";
 import { EventQueue } from "../lib/event-queue.ts";
 
 /**
@@ -195,3 +196,76 @@ export const realClock = (speed: number): Clock => {
   const now = () => Math.round(epoch + (Date.now() - epoch) * speed);
   return () => new RealTimeline(now, speed);
 };
+
+/** The time of one activity on a virtual clock: while it runs and doesn't wait, no time passes, and no other one runs. */
+class VirtualTimeline implements Timeline {
+  readonly #time: VirtualTime;
+  readonly #waits = new Map<() => void, () => void>();
+  readonly #plans = new Set<() => void>();
+  #isStopped = false;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  now(): number {
+    return this.#time.epoch + this.#time.now;
+  }
+
+  async run(work: () => Promise<void>): Promise<void> {
+    const turn = this.#time.enter();
+    if (turn) await turn;
+    try {
+      await work();
+    } finally {
+      this.#time.leave();
+    }
+  }
+
+  wait(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#isStopped || milliseconds <= 0) return resolve();
+      const wake = () => {
+        cancel();
+        this.#waits.delete(wake);
+        resolve(this.#time.enter());
+      };
+      const cancel = this.#time.media.after(milliseconds, wake);
+      this.#waits.set(wake, cancel);
+      this.#time.leave();
+    });
+  }
+
+  after(milliseconds: number, action: () => void): void {
+    if (this.#isStopped) return;
+    const cancel = this.#time.media.after(milliseconds, () => {
+      this.#plans.delete(cancel);
+      action();
+    });
+    this.#plans.add(cancel);
+  }
+
+  skip(): void {
+    for (const wake of [...this.#waits.keys()]) wake();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.skip();
+    for (const cancel of this.#plans) cancel();
+    this.#plans.clear();
+  }
+
+  fork(): Timeline {
+    return new VirtualTimeline(this.#time);
+  }
+
+  /** Time passes only once the application has responded, so there is nothing to wait for. */
+  async turn(): Promise<void> {}
+}
+
+/** The time of a virtual clock, which all calls share. */
+export const sharedClock =
+  (time: VirtualTime): Clock =>
+  () =>
+    new VirtualTimeline(time);

@@ -1,5 +1,6 @@
 import { carrierNamed, carriers } from "../carriers/carriers.ts";
 import { check, fail, isText } from "../lib/check.ts";
+import { virtualTimeOf, type Waiting, waitingBy } from "../lib/clock.ts";
 import { isLoopback } from "../lib/url.ts";
 import type { ApiRoutes } from "../server/api.ts";
 import type { CallRecord, EmulatorEvent, RefusedEvent } from "../server/history.ts";
@@ -10,7 +11,7 @@ import type { MakeSide, ServiceSide } from "../server/side.ts";
 import { receptionOf } from "./api-responses.ts";
 import { type Call, CallRegistry, type Trigger } from "./call.ts";
 import { addKeyTone, keyInterval } from "./callee.ts";
-import { type Clock, instantClock, realClock } from "./clock.ts";
+import { type Clock, instantClock, realClock, sharedClock } from "./clock.ts";
 import { EventLog } from "./event-log.ts";
 import type { Telephones } from "./flow.ts";
 import {
@@ -170,7 +171,7 @@ const noteOf = (call: Call | undefined, text: string): boolean => {
   return !!call;
 };
 
-const controlsOf = (calls: CallRegistry): CallControls => {
+const controlsOf = (calls: CallRegistry, pass: Waiting["pass"]): CallControls => {
   const change =
     (...triggers: readonly Trigger[]) =>
     (id: string): boolean => {
@@ -183,13 +184,20 @@ const controlsOf = (calls: CallRegistry): CallControls => {
       const call = calls.get(id);
       return call && audioOf(call.recording, call.talkTime);
     },
-    ended: (id) => calls.ended(id),
+    ended: (id) => pass(calls.ended(id)),
     answer: change("answer"),
     reject: change("rejected"),
     hangup: change("normal", "canceled"),
     press: (id, digits) => pressKeys(calls.get(id), digits),
     note: (id, text) => noteOf(calls.get(id), text),
   };
+};
+
+/** The clock that the options describe. */
+const clockOf = ({ clock, speed }: EmulatorSettings): Clock => {
+  const time = virtualTimeOf(clock);
+  if (time) return sharedClock(time);
+  return clock === "instant" ? instantClock : realClock(speed);
 };
 
 /** The state of one emulator. */
@@ -202,14 +210,18 @@ interface EmulatorParts {
 }
 
 /** Returns the function that closes an emulator, and one that says whether it was called. */
-const closerOf = ({ calls, eventLog }: EmulatorParts, hangup: Emulator["hangup"]) => {
+const closerOf = (
+  { calls, eventLog }: EmulatorParts,
+  hangup: Emulator["hangup"],
+  pass: Waiting["pass"],
+) => {
   let closing: Promise<void> | undefined;
   return {
     isClosed: () => closing !== undefined,
     close: (): Promise<void> => {
       closing ??= (async () => {
         for (const { id } of calls.all()) hangup(id);
-        await calls.settled();
+        await pass(calls.settled());
         eventLog.close();
       })();
       return closing;
@@ -289,12 +301,10 @@ const emulatorOf = (
  */
 export const createEmulator = (options: EmulatorOptions = {}): Emulator => emulate(options);
 
-/** The time, the line and the telephones of an emulator's calls. */
+/** The line and the telephones of an emulator's calls. */
 export interface SimulatedLine extends LineParts {
   /** Instead of simulated ones. */
   readonly telephones?: Telephones | undefined;
-  /** Instead of the clock that the options describe. */
-  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -311,16 +321,13 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
   const side = sideOf(service)({ settings, service, random, newId });
   const eventLog = new EventLog<EmulatorEvent>();
   const calls = new CallRegistry(settings.keep);
-  const ownClock = settings.clock === "instant" ? instantClock : realClock(settings.speed);
-  const {
-    clock = ownClock,
-    telephones = simulatedTelephones,
-    ...simulated
-  }: SimulatedLine = line ?? {};
+  const { telephones = simulatedTelephones, ...simulated }: SimulatedLine = line ?? {};
+  const clock = clockOf(settings);
+  const { pass } = waitingBy(settings.clock);
   const received = new ReceivedRequests(eventLog, () => clock().now());
   const parts: EmulatorParts = { settings, side, calls, received, eventLog };
-  const controls = controlsOf(calls);
-  const { isClosed, close } = closerOf(parts, controls.hangup);
+  const controls = controlsOf(calls, pass);
+  const { isClosed, close } = closerOf(parts, controls.hangup, pass);
   const { responseTimeout = side.responseTimeout } = settings;
   // The sender of a request chooses its URL, so a server passes where it is bound.
   const reach = (url: string): Reach =>

@@ -11,6 +11,7 @@
  */
 
 export type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../flows/wire.ts";
+export type { VirtualClock } from "../lib/clock.ts";
 export type {
   ActionEntry,
   CallFacts,

@@ -1,6 +1,7 @@
 import { custom, type GenericSchema, is, optional, strictObject } from "valibot";
 import { CallParams } from "../calls/params.ts";
 import { isFunction, isKey, isRecord, isText, presence, withoutThrowing } from "../lib/check.ts";
+import { type VirtualClock, virtualTimeOf } from "../lib/clock.ts";
 import { isPrivateKey } from "../lib/pem.ts";
 import type { CallRecord } from "../server/history.ts";
 import type { Send } from "../server/outgoing.ts";
@@ -119,13 +120,14 @@ export interface EmulatorOptions {
   readonly WebSocket?: SocketConstructor | undefined;
   /**
    * `"real"`: time passes. `"instant"`: nothing waits, everything happens in the same order, and
-   * durations read as if time had passed. A call's time stands still while an application responds.
+   * durations read as if time had passed. A call's time stands still while an application responds. A clock of
+   * `virtualClock` of `outdial/testing`: the same, in one time of all calls and of the campaigns that have this clock.
    *
    * @defaultValue `"real"`
    */
-  readonly clock?: "real" | "instant" | undefined;
+  readonly clock?: "real" | "instant" | VirtualClock | undefined;
   /**
-   * Allows media sockets on the instant clock, for tests of which messages are sent. The application's own time doesn't
+   * Allows media sockets on the instant clock or a virtual one, for tests of which messages are sent. The application's own time doesn't
    * jump with the call's, so how long something takes, and what the recording says of it, is wrong there. Without this,
    * a flow that opens one has an error.
    *
@@ -270,9 +272,9 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
     ),
     WebSocket: optional(custom<SocketConstructor>(isFunction, "must be a constructor")),
     clock: optional(
-      custom<"real" | "instant">(
-        (value) => value === "real" || value === "instant",
-        'must be "real" or "instant"',
+      custom<"real" | "instant" | VirtualClock>(
+        (value) => value === "real" || value === "instant" || virtualTimeOf(value) !== undefined,
+        'must be "real", "instant" or a clock of virtualClock',
       ),
       emulatorDefaults.clock,
     ),

@@ -4,6 +4,7 @@ import {
   FlowError,
   type Line,
   type MediaSource,
+  type Part,
   type Sound,
 } from "../performer/line.ts";
 import type { Requester } from "../server/outgoing.ts";
@@ -21,6 +22,9 @@ export interface FlowParts extends Ringing, StreamParts {
   readonly onQuestion?: ((call: Call) => void) | undefined;
   /** Whether a frame of 20 ms of the application's audio is lost, by its index since the answer. */
   readonly isLost?: ((frame: number) => boolean) | undefined;
+  /** Called when a part of the flow was played: from when to when, in milliseconds since the answer. */
+  readonly onPlayed?: ((part: Part, from: number, to: number) => void) | undefined;
+  readonly onRecorded?: LineEnds["onRecorded"];
   /** How much of the applications' audio is kept of a call, in milliseconds: ten minutes by default. */
   readonly kept?: number | undefined;
 }
@@ -28,7 +32,15 @@ export interface FlowParts extends Ringing, StreamParts {
 /** What the line of a simulated call has that the emulator's own has not. */
 export type LineParts = Pick<
   FlowParts,
-  "openSocket" | "impair" | "isLost" | "onFrame" | "onQuestion" | "kept" | "onUnkept"
+  | "openSocket"
+  | "impair"
+  | "isLost"
+  | "onFrame"
+  | "onPlayed"
+  | "onRecorded"
+  | "onQuestion"
+  | "kept"
+  | "onUnkept"
 >;
 
 /** The assumed length of an action whose length is not known, in milliseconds. */
@@ -155,28 +167,40 @@ const simulatedEnds = (call: Call, parts: FlowParts, wait: Line["waitUntil"]): L
       return wait(call.talkTime + duration, continues);
     },
   });
+  const soundOf = async (part: Part, signal: AbortSignal, times: number): Promise<Sound> => {
+    switch (part.type) {
+      case "text":
+        return tone(mediaHertz, times * speechDuration(part.text));
+      case "media":
+        return tone(
+          mediaHertz,
+          times * (await mediaDuration(call, part.source, signal, parts.request)),
+        );
+      case "pause":
+        return silence(times * part.ms);
+      case "tone":
+        return tone(part.hertz, times * part.ms);
+      case "keys": {
+        const { keys, keyMs } = part;
+        return silence(keys.length * keyMs, () => soundKeys(call, keys, keyMs));
+      }
+    }
+  };
   return {
     recognizesSpeech: true,
     onBegin: (duration) => planHangup(call, duration),
+    onRecorded: parts.onRecorded,
     asks: () => parts.onQuestion?.(call),
     load: async (part, signal, times = 1) => {
-      switch (part.type) {
-        case "text":
-          return tone(mediaHertz, times * speechDuration(part.text));
-        case "media":
-          return tone(
-            mediaHertz,
-            times * (await mediaDuration(call, part.source, signal, parts.request)),
-          );
-        case "pause":
-          return silence(times * part.ms);
-        case "tone":
-          return tone(part.hertz, times * part.ms);
-        case "keys": {
-          const { keys, keyMs } = part;
-          return silence(keys.length * keyMs, () => soundKeys(call, keys, keyMs));
-        }
-      }
+      const { duration, play } = await soundOf(part, signal, times);
+      return {
+        duration,
+        play: async (continues) => {
+          const from = call.talkTime;
+          await play(continues);
+          parts.onPlayed?.(part, from, call.talkTime);
+        },
+      };
     },
     dial: (dialling) => {
       const { ringDuration } = parts;

@@ -24,10 +24,14 @@ export interface StarterParts extends Pick<ApiParts, "reachOf" | "responseTimeou
   readonly eventLog: EventLog<EmulatorEvent>;
 }
 
+/** What an application's responses are timed by: a virtual clock, or the process. */
+const durationClock = ({ clock }: EmulatorSettings): (() => number) | undefined =>
+  typeof clock === "function" ? clock : undefined;
+
 const notifierOf = ({ settings, side, random, responseTimeout }: StarterParts): Notifier => {
   const timeout = settings.responseTimeout ?? side.notificationTimeout ?? responseTimeout;
   return new Notifier({
-    request: requester(settings.fetch, timeout),
+    request: requester(settings.fetch, timeout, durationClock(settings)),
     random,
     faults: settings.notifications,
   });
@@ -38,7 +42,7 @@ const callPartsOf = (
   notifier: Notifier,
 ): CallParts => ({
   ...settings,
-  request: requester(settings.fetch, responseTimeout),
+  request: requester(settings.fetch, responseTimeout, durationClock(settings)),
   responseTimeout,
   ...line,
   telephones,

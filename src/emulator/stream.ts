@@ -1,4 +1,5 @@
 import { withDeadline } from "../http/deadline.ts";
+import type { VirtualClock } from "../lib/clock.ts";
 import { isLoopback } from "../lib/url.ts";
 import { FlowError } from "../performer/line.ts";
 import {
@@ -61,8 +62,8 @@ export interface StreamParts {
   readonly WebSocket: SocketConstructor | undefined;
   /** Milliseconds of real time for each response of an application. */
   readonly responseTimeout: number;
-  /** Whose time it is: on the instant clock a media socket needs `untimedMedia`. */
-  readonly clock: "real" | "instant";
+  /** Whose time it is: where it isn't real, a media socket needs `untimedMedia` or `openSocket`. */
+  readonly clock: "real" | "instant" | VirtualClock;
   readonly untimedMedia?: boolean | undefined;
   /** Opens a simulated socket, in the place of `WebSocket`. */
   readonly openSocket?: ((url: string) => StreamSocket) | undefined;
@@ -309,7 +310,7 @@ const isUntimed =
 /**
  * Connects the call's audio to an application, until either side ends it.
  *
- * @throws {FlowError} when the clock is instant, the socket can't be opened, or the application reads nothing
+ * @throws {FlowError} when the time isn't real, the socket can't be opened, or the application reads nothing
  */
 export const runStream = async (
   call: Call,
@@ -317,8 +318,9 @@ export const runStream = async (
   parts: StreamParts,
 ): Promise<void> => {
   const { step, field, code, record, signal, timeline, media, onOpen } = streaming;
-  const { responseTimeout, impair, onFrame, onUnkept, clock, untimedMedia } = parts;
-  if (clock === "instant" && !untimedMedia) throw new FlowError(step, field, isUntimed, code);
+  const { responseTimeout, impair, onFrame, onUnkept, clock, untimedMedia, openSocket } = parts;
+  if (clock !== "real" && !untimedMedia && !openSocket)
+    throw new FlowError(step, field, isUntimed, code);
   const socket = await connect(streaming, parts).catch((error) => {
     throw new FlowError(step, field, messageOf(error), code);
   });

@@ -227,6 +227,12 @@ export interface Line {
   readonly asks: () => void;
   /** Calls the listeners until the returned function is called. */
   readonly listen: (listeners: InputListeners) => () => void;
+  /**
+   * Called when a recording of the callee has ended.
+   *
+   * @param to - its end; absent for one that goes on while the flow continues
+   */
+  readonly recorded: (from: number, to?: number) => void;
   /** When the callee was audible last in a stretch; `undefined` where they were silent. */
   readonly lastAudible: (from: number, to: number) => number | undefined;
   /** Calls another telephone, and connects the two. */

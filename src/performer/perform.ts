@@ -275,8 +275,11 @@ const performRecord = async <Request>(
   if (beeps) await (await line.load(beep, signal)).play(() => !signal.aborted);
   line.endPrompts();
   if (signal.aborted) return "end";
+  const from = line.talkTime;
   const end = begin();
-  return end(rules && (await recordUntil(line, rules, signal)));
+  const key = rules && (await recordUntil(line, rules, signal));
+  line.recorded(from, rules && line.talkTime);
+  return end(key);
 };
 
 const performDial = async <Request>(

@@ -1,7 +1,7 @@
 import type { WireAction } from "../flows/wire.ts";
 import type { Reason } from "../performer/line.ts";
 import type { Side } from "../performer/media-socket.ts";
-import type { CallFacts, NewEntry } from "./history.ts";
+import type { CallFacts, FlowEntry, FlowErrorEntry, NewEntry } from "./history.ts";
 import type { Reach } from "./outgoing.ts";
 
 /** What a call is asked for with, whichever interface it came by. */
@@ -96,6 +96,12 @@ export interface RecordedAudio {
 export const hangUp = (call: ServedCall): boolean =>
   call.transition("normal") || call.transition("canceled");
 
+/** What could not be followed of a flow, and the last request to the application before it. */
+export interface FlowFailure {
+  readonly error: FlowErrorEntry;
+  readonly asked: FlowEntry | undefined;
+}
+
 /** A call that a service has accepted, as the interface that serves it knows it. */
 export interface ServedCall {
   readonly id: string;
@@ -124,6 +130,8 @@ export interface ServedCall {
   readonly transition: (reason: Reason) => boolean;
   /** Presses keys for the callee to hear, at once; `p` is a pause. */
   readonly sendKeys: (keys: string) => void;
+  /** What could not be followed of its flow so far, in order. */
+  readonly flowFailures: readonly FlowFailure[];
   /** Adds an entry to the history. */
   readonly log: (entry: NewEntry) => void;
   /** Warns, once for each host, of a URL that is requested in plain text from another machine. */

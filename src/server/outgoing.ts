@@ -47,7 +47,7 @@ export interface RequestRules {
 
 /** The result of a request. */
 export interface RequestResult {
-  /** Milliseconds of real time. */
+  /** Milliseconds that it took. */
   readonly ms: number;
   /** The response, if its head came. */
   readonly response?: Response | undefined;
@@ -178,12 +178,15 @@ const exchange = async (
   throw new TypeError(`redirects more than ${maxRedirects} times`);
 };
 
-/** @param timeout - milliseconds of real time for one request, its redirects and body included */
+/**
+ * @param timeout - milliseconds of real time for one request, its redirects and body included
+ * @param clock - what its milliseconds are taken by
+ */
 export const requester =
-  (send: Send, timeout: number): Requester =>
+  (send: Send, timeout: number, clock: () => number = () => performance.now()): Requester =>
   async (url, init, rules) => {
-    const start = performance.now();
-    const ms = () => Math.round(performance.now() - start);
+    const start = clock();
+    const ms = () => Math.round(clock() - start);
     let lateError: Error | undefined;
     const late = () => {
       lateError = new Error(`no answer within ${timeout} ms`);

@@ -12,6 +12,7 @@ import {
 import { BadParametersException } from "../errors.ts";
 import { check, fail, isRecord, kindOf, presence } from "../lib/check.ts";
 import { type Summary, summaryOf } from "../lib/summary.ts";
+import type { SimulatedText } from "./figures.ts";
 import type { Report } from "./report.ts";
 import type { Turn } from "./turns.ts";
 
@@ -35,7 +36,7 @@ export interface ComparisonRules {
 export interface Difference {
   /** Its name, such as `response.p50`, `response.11`, `turns.missed` or `tools.book.n`. */
   readonly figure: string;
-  /** That of this call; absent where there is none. A text for `end.reason`, `end.session` and `end.outcome`. */
+  /** That of this call; absent where there is none. A text for `end.by`, `end.reason`, `end.session` and `end.outcome`. */
   readonly now: number | string | undefined;
   /** That of the baseline. */
   readonly baseline: number | string | undefined;
@@ -115,9 +116,18 @@ const ReportSchema = object(
     overlap: figure,
     deadAir: object({ count, longest: figure, total: figure }, presence),
     tools: array(object({ name: text, ms: figure, took: figure, isError: truth }, presence), list),
-    transcript: array(object({ who: text, text, final: truth, ms: figure }, presence), list),
+    transcript: array(
+      object({ who: text, type: optional(text), text, final: truth, ms: figure }, presence),
+      list,
+    ),
     end: object(
-      { ms: figure, reason: optional(text), session: optional(text), outcome: optional(text) },
+      {
+        ms: figure,
+        reason: optional(text),
+        session: optional(text),
+        by: optional(text),
+        outcome: optional(text),
+      },
       presence,
     ),
     trust: object(
@@ -180,6 +190,12 @@ const counted =
 const cutInOf = ({ turns }: Report): number =>
   Math.max(0, ...turns.map(({ response = 0 }) => -response));
 
+/** How often a flow did something whose repetition, or absence, is as wrong as that of a tool. */
+const doneIn =
+  (done: SimulatedText["type"]) =>
+  ({ transcript }: Report): number =>
+    transcript.filter(({ type }) => type === done).length;
+
 const comparedFigures: readonly Compared[] = [
   { name: "turns.n", worse: "fewer", of: ({ turns }) => turns.length },
   { name: "firstAudio", worse: "slower", of: ({ firstAudio }) => firstAudio.p50 },
@@ -205,6 +221,9 @@ const comparedFigures: readonly Compared[] = [
     worse: "more",
     of: ({ tools }) => tools.filter(({ isError }) => isError).length,
   },
+  { name: "recorded.n", worse: "other", of: doneIn("recorded") },
+  { name: "dialed.n", worse: "other", of: doneIn("dialed") },
+  { name: "end.by", worse: "other", of: ({ end }) => end.by },
   { name: "end.reason", worse: "other", of: ({ end }) => end.reason },
   { name: "end.session", worse: "other", of: ({ end }) => end.session },
   { name: "end.outcome", worse: "other", of: ({ end }) => end.outcome },

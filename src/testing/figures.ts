@@ -16,16 +16,25 @@ export interface SimulatedTool {
   readonly isError: boolean;
 }
 
-/** A text of a simulated call, as `onTranscript` gets it. */
+/** What was said in a simulated call, as `onTranscript` gets it, and what a flow and its callee did. */
 export interface SimulatedText {
-  /** Who said it. */
-  readonly who: "agent" | "callee";
-  /** What was said. */
+  /** Who said or did it. */
+  readonly who: "agent" | "flow" | "callee";
+  /**
+   * `"said"`: a text. Of a flow also: it `"played"` media, it `"beeped"`, it `"pressed"` keys as the callee does, it `"recorded"`
+   * the callee, and it `"dialed"` somebody.
+   */
+  readonly type: "said" | "played" | "beeped" | "pressed" | "recorded" | "dialed";
+  /** What was said; the URL that was played, the keys, and whom it dialed. Empty for a beep and a recording. */
   readonly text: string;
   /** `false` for a piece of a text that comes whole later. */
   readonly final: boolean;
-  /** When it came, in milliseconds since the answer. */
+  /** When it came or began, in milliseconds since the answer. */
   readonly ms: number;
+  /** When it ended or was interrupted; with keys, when the last one was pressed. Absent for what an agent's session reports. */
+  readonly to?: number | undefined;
+  /** Why what was dialed ended, such as `"busy"`. */
+  readonly reason?: string | undefined;
 }
 
 /**
@@ -56,7 +65,7 @@ export interface Trust {
 
 /** The figures of a simulated call. All times are in milliseconds, since the answer. */
 export interface CallFigures {
-  /** One for each utterance of the caller; the agent's first words are none. */
+  /** One for each utterance of the caller, and in a flow one for each time that keys are pressed; the agent's first words are none. */
   readonly turns: readonly Turn[];
   /** From the answer to the agent's first speech. */
   readonly firstAudio: Summary;
@@ -70,13 +79,15 @@ export interface CallFigures {
   readonly deadAir: DeadAir;
   /** The tools that the agent called, in order. */
   readonly tools: readonly SimulatedTool[];
-  /** What was said, in order, where the agent sends texts. */
+  /** What was said, in order, where the agent sends texts; and what a flow and its callee did. */
   readonly transcript: readonly SimulatedText[];
   /** How the call ended: for the service, and for the session. */
   readonly end: {
     readonly ms: number;
     readonly reason: string | undefined;
     readonly session: string | undefined;
+    /** Who hung up, with a flow. Absent where the longest duration has ended the call. */
+    readonly by?: "flow" | "callee" | undefined;
     /** What `leave` of the session was given, such as `"transferred"`. */
     readonly outcome?: string | undefined;
   };

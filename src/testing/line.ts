@@ -212,7 +212,7 @@ class SocketEnd implements MediaSocket, StreamSocket {
   }
 }
 
-/** Called with the application's end of a media socket, and with path and query of its URL. */
+/** Called with the application's end of a media socket, and with its URL; awaited before the socket opens. */
 export type Application = (socket: MediaSocket, url: string) => unknown;
 
 /** Opens the sockets of a simulated line for the emulator, and connects the application to each. */
@@ -227,10 +227,9 @@ export const lineSockets =
     const delay = () => latency + jitter * random();
     const service = new SocketEnd(simulation, delay, latency, false);
     const application = new SocketEnd(simulation, delay, latency, true);
-    const { pathname, search } = new URL(url);
     // No time passes: the emulator waits for the socket.
-    queueMicrotask(() => {
-      connect(application, pathname + search);
+    queueMicrotask(async () => {
+      await connect(application, url);
       SocketEnd.connect(application, service);
     });
     return service;

@@ -116,6 +116,10 @@ const doubts = ({ lateness, latest, late, differs, ok }: Trust): readonly string
   ];
 };
 
+/** How a call ended. */
+const endOf = ({ by, session, reason }: Report["end"]): string =>
+  session ?? (by && reason === "normal" ? `hung up by the ${by}` : String(reason));
+
 const turnRow = (turn: Turn, at: number): Markup =>
   html`<tr><th scope="row">${at + 1}</th><td>${ms(turn.from)}</td><td>${ms(turn.to)}</td><td>${turn.expect}</td><td>${ms(turn.response)}</td><td>${ms(turn.stop)}</td><td class="bad">${faults(turn)}</td></tr>`;
 
@@ -151,7 +155,7 @@ export const pageOf = async (
 <body>
 <main>
 <h1>A simulated call</h1>
-<p>${ms(end.ms)}. It ended as <code>${end.session ?? end.reason}</code>. Measured in ${trust.clock} time, at the caller's ear; the agent's speech was found by: ${trust.detector}.</p>
+<p>${ms(end.ms)}. It ended as <code>${endOf(end)}</code>. Measured in ${trust.clock} time, at the caller's ear; the agent's speech was found by: ${trust.detector}.</p>
 ${doubts(trust).map((doubt) => html`<p class="bad">${doubt}: don't trust these figures.</p>`)}
 <h2 id="picture">The line</h2>
 <p class="soft">Above the caller, below the agent. Grey: the turns of the caller. Red: audio that was cut off.</p>
@@ -182,12 +186,12 @@ ${table(
 <h2>Transcript</h2>
 ${table(
   "Transcript",
-  ["at", "who", "text"],
+  ["at", "who", "what", "text"],
   transcript
     .filter(({ final }) => final)
     .map(
-      ({ ms: at, who, text }) =>
-        html`<tr><td>${ms(at)}</td><th scope="row">${who}</th><td>${text}</td></tr>`,
+      ({ ms: at, who, type, text }) =>
+        html`<tr><td>${ms(at)}</td><th scope="row">${who}</th><td>${type}</td><td>${text}</td></tr>`,
     ),
 )}
 </main>

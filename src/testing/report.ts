@@ -3,7 +3,7 @@ import type { CalleeAct } from "../emulator/callee-script.ts";
 import { version } from "../http/post.ts";
 import { check, isFunction, isRecord, presence } from "../lib/check.ts";
 import { hex, utf8 } from "../lib/encoding.ts";
-import type { CallFigures } from "./figures.ts";
+import type { CallFigures, SimulatedText } from "./figures.ts";
 import type { LineFaults } from "./line.ts";
 
 /** What a call was simulated with, by which two reports can be compared. */
@@ -16,6 +16,8 @@ export interface Inputs {
   readonly detector: string;
   /** When the call was ended at the latest, in milliseconds. */
   readonly maxDuration: number;
+  /** Of a flow: who has answered. Other inputs have the hash that they had. */
+  readonly flow?: "person" | "machine" | undefined;
   /** What the caller did. */
   readonly acts: readonly CalleeAct[];
 }
@@ -49,6 +51,13 @@ const shortened = async (act: CalleeAct): Promise<unknown> => {
 /** The hash of what a call was simulated with. */
 const hashOf = async ({ acts, ...rest }: Inputs): Promise<string> =>
   digestOf(utf8(JSON.stringify([rest, await Promise.all(acts.map(shortened))])));
+
+/** A text of the transcript without keys and telephone numbers, and without the query of a URL, which may be signed. */
+const shownText = ({ type, text }: SimulatedText): string => {
+  if (type === "pressed") return `${text.length} keys`;
+  if (type === "dialed") return "";
+  return type === "played" ? text.replace(/[?#].*$/s, "") : text;
+};
 
 /** What a report leaves out. */
 export interface ReportOptions {
@@ -103,7 +112,7 @@ export const reportOf = async (
     overlap,
     deadAir,
     tools: call.tools.map((tool) => ({ ...tool, args: redacted(tool.args, redact) })),
-    transcript: call.transcript.map((each) => ({ ...each, text: redact(each.text) })),
+    transcript: call.transcript.map((each) => ({ ...each, text: redact(shownText(each)) })),
     end,
     trust,
   };

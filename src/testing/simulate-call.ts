@@ -1,23 +1,30 @@
-import { type Context, signUrl } from "../callbacks/signed-url.ts";
 import { creator } from "../calls/create.ts";
 import { type Emulator, emulate } from "../emulator/emulator.ts";
 import { type CallAudio, maxKept } from "../emulator/recording/recording.ts";
-import { stream } from "../flows/actions.ts";
-import { flowHandler } from "../flows/handler.ts";
 import { straight } from "../http/post.ts";
 import { check, fail, isRecord } from "../lib/check.ts";
-import { type MediaClock, processClock, type SessionObserver } from "../lib/clock.ts";
+import {
+  type MediaClock,
+  processClock,
+  type SessionObserver,
+  type VirtualClock,
+} from "../lib/clock.ts";
 import { summaryOf } from "../lib/summary.ts";
 import type { CallRecord } from "../server/history.ts";
-import type { Service } from "../service.ts";
+import { applicationOf } from "./application.ts";
 import { checkActs, type Noted, noting, wordsOf } from "./caller.ts";
 import { type Detector, energyDetector, keyTonesOf, type Segment, silenced } from "./detector.ts";
 import type { CallFigures, SimulatedText, SimulatedTool } from "./figures.ts";
 import { withoutKeys, writeFiles } from "./files.ts";
+import { keyTurns, performedBy, transcriptOf } from "./flow-transcript.ts";
 import { impairmentOf, type LineFaults, lineSockets, lossOf } from "./line.ts";
 import { type Inputs, type Report, type ReportOptions, reportOf } from "./report.ts";
 import { pageOf } from "./report-page.ts";
-import { type SimulateOptions, SimulateOptionsSchema } from "./simulate-options.ts";
+import {
+  type CheckedOptions,
+  type SimulateOptions,
+  SimulateOptionsSchema,
+} from "./simulate-options.ts";
 import { SimulatedTime } from "./simulated-time.ts";
 import { comparedTrust, Lateness, type Measured, marked, trustOf } from "./trust.ts";
 import { deadAirOf, overlapOf, type RoundTrip, turnsOf } from "./turns.ts";
@@ -75,7 +82,7 @@ interface Time {
   readonly simulation: MediaClock;
   /** The same, for the application's own timers. */
   readonly application: MediaClock;
-  readonly clock: SimulatedTime["clock"] | undefined;
+  readonly clock: VirtualClock | undefined;
   readonly runUntil: (over: Promise<unknown>) => Promise<void>;
 }
 
@@ -105,26 +112,9 @@ const timeOf = (
   };
 };
 
-const secret = "a secret of simulated calls, which nobody else needs";
+const statusUrl = "https://app.test/status";
+
 const numbers = { from_number: "+12025550199", to_number: "+12025550100" } as const;
-
-/** Frames of 20 ms, as the carriers have them. */
-const frameDuration = 20;
-
-/** The flow that connects the media socket, and the options that its application needs. */
-const mediaOf = async (service: Service | undefined, context: Context | undefined) => {
-  const hasToken = service && "secret" in service.media.optionRules;
-  const ws_url = await signUrl("wss://app.test/media", { secret, context });
-  const { pathname, search } = new URL(ws_url);
-  const fields = { chunk_size: frameDuration, ...(service && { record: false }) };
-  return {
-    action: stream(ws_url, fields),
-    options: {
-      ...(service && { service }),
-      ...(hasToken ? { secret, url: pathname + search } : context && { context }),
-    },
-  };
-};
 
 /** How long a call lasts at most by default, in milliseconds. */
 const longestCall = 600_000;
@@ -135,6 +125,8 @@ interface Ended {
   readonly audio: CallAudio;
   readonly noted: Noted;
   readonly observed: Observed;
+  /** What the line of a flow has reported. */
+  readonly performed: readonly SimulatedText[];
   readonly lateness: Lateness;
 }
 
@@ -152,16 +144,24 @@ const roundTripOf = ({ latency = 0, jitter = 0 }: LineFaults): RoundTrip => ({
   most: 2 * (latency + jitter),
 });
 
+/** Who hung up in a flow; nobody where the call was cut off. */
+const endedBy = ({ reason }: CallRecord, { acts }: Noted): "flow" | "callee" | undefined => {
+  if (reason !== "normal") return;
+  return acts.some(({ type }) => type === "hangup") ? "callee" : "flow";
+};
+
 const figuresOf = (
-  { record, audio, noted, observed, lateness }: Ended,
+  { record, audio, noted, observed, performed, lateness }: Ended,
   {
+    flow,
     detector = energyDetector,
     time = "virtual",
     service,
     line = {},
     caller: script,
     maxDuration = longestCall,
-  }: SimulateOptions,
+    answeredBy = "person",
+  }: CheckedOptions,
 ): MeasuredCall => {
   const end = audio.ms;
   const keys = keyTonesOf(audio.samples("application"), audio.sample_rate);
@@ -170,7 +170,18 @@ const figuresOf = (
   const caller = words.flatMap(({ stretches }) => stretches);
   const utterances = words.map(({ utterance }) => utterance);
   const roundTrip = roundTripOf(line);
-  const turns = marked(turnsOf(utterances, agent, end, roundTrip), lateness, roundTrip);
+  const by = flow && endedBy(record, noted);
+  const inFlow = flow ? transcriptOf(record, performed) : [];
+  const inOrder = (one: { readonly from: number }, other: { readonly from: number }) =>
+    one.from - other.from;
+  const turns = marked(
+    [
+      ...turnsOf(utterances, agent, end, roundTrip),
+      ...keyTurns(record, inFlow, { ms: end, by }),
+    ].sort(inOrder),
+    lateness,
+    roundTrip,
+  );
   const measured: Measured = {
     turns,
     firstAudio: summaryOf(agent.slice(0, 1).map(({ from }) => from)),
@@ -179,18 +190,27 @@ const figuresOf = (
     overlap: overlapOf(caller, agent),
     deadAir: deadAirOf([...caller, ...agent, ...keys], end),
     tools: observed.tools,
-    transcript: observed.transcript,
+    transcript: [...inFlow, ...observed.transcript].sort((one, other) => one.ms - other.ms),
     end: {
       ms: end,
       reason: record.reason,
       session: observed.reason,
+      ...(by && { by }),
       ...(observed.outcome !== undefined && { outcome: observed.outcome }),
     },
   };
   const trust = trustOf(measured, lateness, { clock: time, detector: detector.name });
   // Of a list all acts, also those that were not reached.
   const acts = typeof script === "function" ? noted.acts : script;
-  const inputs = { service: service?.name, line, time, detector: detector.name, maxDuration, acts };
+  const inputs: Inputs = {
+    service: service?.name,
+    line,
+    time,
+    detector: detector.name,
+    maxDuration,
+    ...(flow && { flow: answeredBy }),
+    acts,
+  };
   return { figures: { ...measured, trust, audio }, inputs, pressed: noted.pressed };
 };
 
@@ -217,25 +237,36 @@ const withReports = ({ figures, inputs, pressed }: MeasuredCall): SimulatedCall 
 const unkeptRule =
   "sends more audio than is kept: maxDuration and ten minutes more; send it when it is due, or raise maxDuration";
 
+/** The next step where the handler has refused the service. */
+const hintFor = (flow_error: string): string =>
+  /HTTP 40[01]\b/.test(flow_error)
+    ? ". Give the secret of the handler as secret; where its service verifies signatures, the key as apiKey or webhookSecret"
+    : "";
+
 /** @throws {BadParametersException} for what the caller's script or the flow had wrong */
-const checkHistory = ({ history, flow_error }: CallRecord): void => {
+const checkHistory = ({ history, flow_error }: CallRecord, flow: unknown): void => {
   for (const entry of history) {
     if (entry.type === "error" && entry.source === "callee") fail("caller", entry.message);
   }
-  if (flow_error !== undefined) fail("app", `could not be connected: ${flow_error}`);
+  if (flow_error === undefined) return;
+  if (flow) fail("flow", `could not be followed: ${flow_error}${hintFor(flow_error)}`);
+  fail("app", `could not be connected: ${flow_error}`);
 };
 
 /** @param pace - the most milliseconds of the call for each one of the process, in virtual time */
-const simulateOnce = async (settings: SimulateOptions, pace?: number): Promise<MeasuredCall> => {
+const simulateOnce = async (settings: CheckedOptions, pace?: number): Promise<MeasuredCall> => {
   const {
     app,
+    flow,
     caller,
     service,
     line = {},
     time: kind = "virtual",
-    context,
     maxDuration = longestCall,
+    apiKey: signingKey,
+    webhookSecret,
   } = settings;
+  const { flow_url, answer, optionsFor } = await applicationOf(settings);
   const noted: Noted = { acts: [], said: [], pressed: [] };
   const observed: Observed = { tools: [], transcript: [], reason: undefined };
   /** Since the answer, on the axis of the audio. */
@@ -249,7 +280,7 @@ const simulateOnce = async (settings: SimulateOptions, pace?: number): Promise<M
     kind,
     pace,
     {
-      onTranscript: (text) => void observed.transcript.push({ ...text, ms: ms() }),
+      onTranscript: (text) => void observed.transcript.push({ ...text, type: "said", ms: ms() }),
       onTool: (tool) => void observed.tools.push({ ...tool, ms: ms() }),
       onEnd: ({ reason, outcome }) => {
         observed.reason = reason;
@@ -262,36 +293,46 @@ const simulateOnce = async (settings: SimulateOptions, pace?: number): Promise<M
     },
   );
   const { simulation, application } = time;
-  const media = await mediaOf(service, context);
-  const flow = flowHandler({
-    dangerouslyAllowUnverified: true,
-    // The emulator's account is one of its own: nobody needs to verify it.
-    ...(service && {
-      service: { ...service, application: { ...service.application, verify: undefined } },
-    }),
-    onAnswer: () => media.action,
-  });
-  const openSocket = lineSockets(line, simulation, (socket) => {
-    const run = async () => app(socket, { simulation: application, ...media.options });
+  const catching = async <T>(work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      thrown ??= { error };
+      return;
+    }
+  };
+  const openSocket = lineSockets(line, simulation, async (socket, url) => {
+    const options = await catching(() => optionsFor(url));
+    const run = async () => {
+      if (!app) return fail("app", "is missing: the flow opens a media socket");
+      return app(socket, { simulation: application, ...options });
+    };
+    // Not awaited: it may run as long as the call.
     run().catch((error: unknown) => {
-      thrown = { error };
+      thrown ??= { error };
       socket.close(1011);
     });
   });
+  const performed: SimulatedText[] = [];
   const lateness = new Lateness();
   emulator = emulate(
     {
       service,
-      fetch: (request) =>
-        new URL(request.url).pathname === "/flow" ? flow(request) : new Response(null),
+      apiKey: signingKey,
+      webhookSecret,
+      fetch: async (request) => {
+        if (request.url === statusUrl) return new Response(null);
+        return (await catching(() => answer(request))) ?? new Response(null, { status: 500 });
+      },
       callee: noting(caller, noted),
       onCall: () => ({ outcome: "answer", ringDuration: 0 }),
       maxDuration,
       seed: 1,
+      clock: time.clock,
     },
     {
-      clock: time.clock,
       openSocket,
+      ...(flow && performedBy(performed)),
       impair: impairmentOf(line),
       isLost: lossOf(line),
       onFrame: (sent, late) => lateness.add(sent, late),
@@ -308,8 +349,8 @@ const simulateOnce = async (settings: SimulateOptions, pace?: number): Promise<M
     const call = await create(
       {
         ...numbers,
-        flow_url: "https://app.test/flow",
-        status_callback_url: "https://app.test/status",
+        flow_url,
+        status_callback_url: statusUrl,
       },
       { apiKey, fetch, service, baseUrl: "https://simulated.test", dangerouslyAllowBrowser: true },
     );
@@ -326,10 +367,10 @@ const simulateOnce = async (settings: SimulateOptions, pace?: number): Promise<M
   await emulator.close();
   if (thrown) throw thrown.error;
   if (usesNetwork) fail("app", 'opens a network socket, which needs time: "real"');
-  checkHistory(record);
+  checkHistory(record, flow);
   if (isUnkept) fail("app", unkeptRule);
   const audio = emulator.audio(record.id) ?? fail("app", "has ended without audio");
-  return figuresOf({ record, audio, noted, observed, lateness }, settings);
+  return figuresOf({ record, audio, noted, observed, performed, lateness }, settings);
 };
 
 /**
@@ -343,7 +384,8 @@ const reportFor = ({ figures, inputs }: MeasuredCall): Promise<Report> =>
 
 /**
  * Calls an application on a simulated line, and measures what a caller would hear: how soon it responds, whether it stops
- * when it is interrupted, when it talks over the caller. Nobody is called, nothing is sent, and in virtual time nothing
+ * when it is interrupted, when it talks over the caller. With `flow` it calls a flow: the transcript of the report has what it says and
+ * plays, what the callee presses and says, and when. Nobody is called, nothing is sent, and in virtual time nothing
  * waits: a call of a minute takes a second or two, and has the same figures in each run.
  *
  * Time stands still while a tool runs, unless it waits by `options.simulation`, and while the connector waits for an address, a socket or the verification of
@@ -370,6 +412,25 @@ const reportFor = ({ figures, inputs }: MeasuredCall): Promise<Report> =>
  *   ],
  * });
  * console.log(turns.length, Math.round(response.max ?? 0), end.session); // 1 500 hung_up
+ * ```
+ *
+ * @example A callee who presses 1 at 2.1 s
+ * ```ts
+ * import { flowHandler, gather, say } from "outdial/flows";
+ * import { simulateCall } from "outdial/testing";
+ *
+ * const secret = crypto.randomUUID();
+ * const flow = flowHandler({
+ *   secret,
+ *   onAnswer: () => gather("Press 1.", { digits: 1, on: { 1: "thanks" } }),
+ *   steps: { thanks: () => say("Thank you.") },
+ * });
+ * const { transcript, end } = await simulateCall({
+ *   flow,
+ *   secret,
+ *   caller: [{ type: "until", ms: 2_100 }, { type: "press", digits: "1" }],
+ * });
+ * console.log(transcript.map(({ text }) => text).join(), end.by); // Press 1.,1,Thank you. flow
  * ```
  * @see docs/simulated-calls.md
  */

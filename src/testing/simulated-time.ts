@@ -1,5 +1,6 @@
-import type { Clock, Timeline } from "../emulator/clock.ts";
-import type { MediaClock } from "../lib/clock.ts";
+import { custom, type GenericSchema, optional, strictObject } from "valibot";
+import { check, fail, presence } from "../lib/check.ts";
+import { type MediaClock, type VirtualClock, type VirtualTime, withTime } from "../lib/clock.ts";
 import { EventQueue } from "../lib/event-queue.ts";
 
 /** Something that is due at a time. */
@@ -34,7 +35,7 @@ const midnight = Date.UTC(2026, 0, 1);
  * The time of simulated calls, in milliseconds. It jumps to what is due next once everybody has reacted to what
  * happened before: no global is patched, so that several calls can have each a time of their own.
  */
-export class SimulatedTime {
+export class SimulatedTime implements VirtualTime {
   /** What the clock shows when `now` is 0, in milliseconds since 1970. */
   readonly epoch: number;
   #now = 0;
@@ -49,6 +50,12 @@ export class SimulatedTime {
   #waits = new Set<object>();
   readonly #due: EventQueue<Due> = new EventQueue();
   #wake = (): void => {};
+  /** Called with what an action of the time threw: those for whom it advances. */
+  readonly #drivers = new Set<(error: unknown) => void>();
+  #isAdvancing = false;
+  /** Whether somebody has their turn, and those who wait for theirs. */
+  #isTaken = false;
+  readonly #turns: (() => void)[] = [];
 
   /** The time, as the media socket of the application has it. */
   readonly media: Pick<MediaClock, "now" | "after" | "hold" | "holdWith"> = {
@@ -119,12 +126,19 @@ export class SimulatedTime {
     },
   };
 
-  /** The same, as the emulator takes it. */
-  readonly clock: Clock = () => new SimulatedTimeline(this);
+  /** The same, as emulators and campaigns take it. */
+  readonly clock: VirtualClock;
 
   constructor({ epoch = midnight, pace = Number.POSITIVE_INFINITY }: SimulatedTimeOptions = {}) {
     this.epoch = epoch;
     this.#pace = pace;
+    const clock = () => Math.round(this.epoch + this.#now);
+    const wait = (milliseconds: number): Promise<void> => {
+      if (!(milliseconds >= 0)) fail("milliseconds", "must be a number, 0 or more");
+      const over = new Promise<void>((resolve) => void this.media.after(milliseconds, resolve));
+      return this.runUntil(over);
+    };
+    this.clock = withTime(Object.assign(clock, { wait, hold: this.media.hold }), this);
   }
 
   get now(): number {
@@ -145,34 +159,68 @@ export class SimulatedTime {
     this.#wake();
   }
 
-  /** Advances until a promise has settled. */
-  async runUntil(over: Promise<unknown>): Promise<void> {
-    let isOver = false;
-    const end = () => {
-      isOver = true;
-      this.#wake();
-    };
-    over.then(end, end);
-    while (!isOver) {
-      await nextTurn();
-      const { next } = this.#due;
-      if (this.#isHeld || !next) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-          if (isOver || (!this.#isHeld && this.#due.next)) resolve();
-        });
-        continue;
-      }
-      const early = this.#earlyBy(next.time);
-      if (early > 0) {
-        // Something else may be due before, once the process's own timers have come.
-        await new Promise<void>((resolve) => setTimeout(resolve, early));
-        continue;
-      }
-      this.#due.shift();
-      this.#now = Math.max(this.#now, next.time);
-      next.action();
+  enter(): Promise<void> | undefined {
+    this.hold();
+    if (this.#isTaken) return new Promise((resolve) => this.#turns.push(resolve));
+    this.#isTaken = true;
+    return;
+  }
+
+  leave(): void {
+    const next = this.#turns.shift();
+    if (next) next();
+    else this.#isTaken = false;
+    this.release();
+  }
+
+  /** Advances until a promise has settled. It rejects with what an action throws that is due meanwhile. */
+  runUntil(over: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        this.#drivers.delete(reject);
+        resolve();
+        this.#wake();
+      };
+      this.#drivers.add(reject);
+      over.then(end, end);
+      if (!this.#isAdvancing) this.#advance();
+    });
+  }
+
+  /** Advances while there is somebody to advance for. It never rejects. */
+  async #advance(): Promise<void> {
+    this.#isAdvancing = true;
+    try {
+      while (this.#drivers.size > 0) await this.#next();
+    } catch (error) {
+      for (const reject of this.#drivers) reject(error);
+      this.#drivers.clear();
+    } finally {
+      this.#isAdvancing = false;
     }
+  }
+
+  /** Does what is due next, once nobody holds the time. */
+  async #next(): Promise<void> {
+    await nextTurn();
+    const { next } = this.#due;
+    const isOver = this.#drivers.size === 0;
+    if (isOver || this.#isHeld || !next) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        if (isOver || (!this.#isHeld && this.#due.next)) resolve();
+      });
+      return;
+    }
+    const early = this.#earlyBy(next.time);
+    if (early > 0) {
+      // Something else may be due before, once the process's own timers have come.
+      await new Promise<void>((resolve) => setTimeout(resolve, early));
+      return;
+    }
+    this.#due.shift();
+    this.#now = Math.max(this.#now, next.time);
+    next.action();
   }
 
   /** How long the process has to wait before a time of the call may come, in milliseconds. */
@@ -190,70 +238,73 @@ export class SimulatedTime {
   }
 }
 
-/** The time of one activity of the emulated call: while it runs and doesn't wait, no time passes. */
-class SimulatedTimeline implements Timeline {
-  readonly #time: SimulatedTime;
-  readonly #waits = new Map<() => void, () => void>();
-  readonly #plans = new Set<() => void>();
-  #isStopped = false;
-
-  constructor(time: SimulatedTime) {
-    this.#time = time;
-  }
-
-  now(): number {
-    return this.#time.epoch + this.#time.now;
-  }
-
-  async run(work: () => Promise<void>): Promise<void> {
-    // Each counts by itself: notifications begin to be sent before the end of those before them was noticed.
-    this.#time.hold();
-    try {
-      await work();
-    } finally {
-      this.#time.release();
-    }
-  }
-
-  wait(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#isStopped || milliseconds <= 0) return resolve();
-      const wake = () => {
-        cancel();
-        this.#waits.delete(wake);
-        this.#time.hold();
-        resolve();
-      };
-      const cancel = this.#time.media.after(milliseconds, wake);
-      this.#waits.set(wake, cancel);
-      this.#time.release();
-    });
-  }
-
-  after(milliseconds: number, action: () => void): void {
-    if (this.#isStopped) return;
-    const cancel = this.#time.media.after(milliseconds, () => {
-      this.#plans.delete(cancel);
-      action();
-    });
-    this.#plans.add(cancel);
-  }
-
-  skip(): void {
-    for (const wake of [...this.#waits.keys()]) wake();
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-    this.skip();
-    for (const cancel of this.#plans) cancel();
-    this.#plans.clear();
-  }
-
-  fork(): Timeline {
-    return new SimulatedTimeline(this.#time);
-  }
-
-  /** Time passes only once the application has responded, so there is nothing to wait for. */
-  async turn(): Promise<void> {}
+/** The options of a virtual clock. */
+export interface VirtualClockOptions {
+  /**
+   * The time at the beginning.
+   *
+   * @defaultValue 2026-01-01T00:00:00Z
+   */
+  readonly start?: Date | undefined;
 }
+
+const VirtualClockSchema: GenericSchema<unknown, { readonly start: Date }> = strictObject(
+  {
+    start: optional(
+      custom<Date>(
+        (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+        "must be a date",
+      ),
+      () => new Date(midnight),
+    ),
+  },
+  presence,
+);
+
+/**
+ * Makes one time for emulators and campaigns in a test: give it to both as `clock`. Nothing waits: the time jumps to what
+ * is due next, so a list with a retry after two hours takes milliseconds, with its rate, calling hours and call-backs.
+ *
+ * The time passes only while somebody waits for it: in `run`, `drain` and `close` of a campaign, in `ended` and `close` of an
+ * emulator, and in `wait` of the clock. It stands still while an application responds, and while a campaign's `create`, `get` or
+ * `end` is under way. A `run` returns, too, when nothing of the list is due any more. Timers of the process, such as the
+ * `timeout` of a client, take real time.
+ *
+ * @param options - the time at the beginning
+ * @throws {BadParametersException} when an option breaks its rule
+ *
+ * @example A retry after two hours
+ * ```ts
+ * import { DatabaseSync } from "node:sqlite";
+ * import { Client } from "outdial";
+ * import { callbackHandler } from "outdial/callbacks";
+ * import { openCampaign } from "outdial/campaigns";
+ * import { createEmulator } from "outdial/emulator";
+ * import { virtualClock } from "outdial/testing";
+ *
+ * const clock = virtualClock({ start: new Date("2026-06-03T08:00:00Z") });
+ * const secret = crypto.randomUUID(); // for the emulator only
+ * const status = callbackHandler({ secret, onEvent: (received) => campaign.note(received) });
+ * await using emulator = createEmulator({ clock, fetch: (request) => status(request) });
+ * const { apiKey, fetch } = emulator;
+ * const client = new Client(apiKey, { baseUrl: "https://emulator.test", fetch });
+ *
+ * const campaign = await openCampaign(new DatabaseSync(":memory:"), {
+ *   ...{ clock, secret, window: "always", attempts: 2, retryDelay: 7_200_000 },
+ *   from_number: "+12025550199",
+ *   flow_url: "https://app.test/flow",
+ *   status_callback_url: "https://app.test/status",
+ *   create: (params, options) => client.calls.create(params, options),
+ * });
+ * await campaign.add([{ to_number: "+12025550101" }]); // is busy
+ * await campaign.run();
+ * const times = emulator.calls.map(({ initiated_at }) => new Date(initiated_at).toISOString());
+ * console.log(times.join(" ")); // 2026-06-03T08:00:00.000Z 2026-06-03T10:00:00.000Z
+ * await campaign.close();
+ * ```
+ * @see docs/testing.md
+ */
+export const virtualClock = (options: VirtualClockOptions = {}): VirtualClock => {
+  const { start } = check(VirtualClockSchema, () => options, "options");
+  return new SimulatedTime({ epoch: start.getTime() }).clock;
+};

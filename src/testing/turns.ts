@@ -7,6 +7,8 @@ export type Expectation = "respond" | "stop" | "ignore";
 export interface Utterance extends Segment {
   /** What the agent should do. */
   readonly expect: Expectation;
+  /** How many keys were pressed, where these are what the caller said. */
+  readonly keys?: number | undefined;
 }
 
 /** One utterance of the caller, and what the agent did. Times are in milliseconds, since the answer. */
@@ -36,8 +38,10 @@ export interface Turn extends Utterance {
   readonly late?: number | undefined;
 }
 
-/** How long a response counts, how quickly a false one stops, and how soon a spurious one begins, in ms. */
-const responseWindow = 10_000;
+/** How long a response counts, in ms. */
+export const responseWindow = 10_000;
+
+/** How quickly a false stop follows, and how soon a spurious response begins, in ms. */
 const stopWindow = 1_000;
 const spuriousWindow = 2_000;
 

@@ -45,6 +45,30 @@ it("outdial get prints a call as JSON, and outdial end ends it, again and again"
   expect(await invoke(["end", id], env)).toEqual(done);
 });
 
+it("outdial why says what failed and what to do, without a number, and as JSON with --json", async () => {
+  const { emulator, env, options } = await emulate({
+    clock: "instant",
+    fetch: () => new Response(null, { status: 401, headers: { "outdial-refused": "wrong_token" } }),
+  });
+  const { id } = await create({ ...numbers, ...urls }, options);
+  await emulator.ended(id);
+  const text = "step 1: flow_url answered HTTP 401 (outdial-refused: wrong_token)";
+  const told = await invoke(["why", id], env);
+  expect(told).toMatchObject({ code: 0, stderr: "" });
+  expect(told.stdout.split("\n")).toEqual([
+    "completed (flow_error)",
+    `error: ${text}`,
+    expect.stringMatching(/^The call was answered, but .*publicUrl\.$/),
+    "",
+  ]);
+  const { stdout } = await invoke(["why", id, "--json"], env);
+  expect(JSON.parse(stdout)).toMatchObject({ id, causes: [{ text, level: "error" }] });
+  expect(told.stdout + stdout).not.toContain("2025550");
+  const unknown = await invoke(["why", `${id}0`, "--json"], env);
+  expect([unknown.code, unknown.stdout]).toEqual([1, ""]);
+  expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { code: 404 } });
+});
+
 it("outdial end says that there is no such call", async () => {
   const { env } = await emulate({});
   const { code, stdout, stderr } = await invoke(["end", "cs_none"], env);

@@ -1,7 +1,9 @@
 import { assert } from "chai";
 import { type CallParams, calls, ServiceException } from "outdial";
-import { CallEvent, type Received, verifyUrl } from "outdial/callbacks";
+import { CallEvent, callbackHandler, type Received, verifyUrl } from "outdial/callbacks";
 import { type CampaignOptions, openCampaign, openLedger } from "outdial/campaigns";
+import { createEmulator } from "outdial/emulator";
+import { virtualClock } from "outdial/testing";
 import { parse } from "valibot";
 import type { Case, Env } from "./case.ts";
 import { answeringFetch, options } from "./fixtures.ts";
@@ -50,7 +52,51 @@ const stage = async ({ storage }: Env, own: Partial<CampaignOptions> = {}) => {
   return { campaign, database, line, open, posts, received, step };
 };
 
+/** A list on an emulator, both in virtual time. */
+const inVirtualTime = async ({ storage }: Env, own: Partial<CampaignOptions>) => {
+  if (!storage) throw new Error("the launcher gives no database");
+  const clock = virtualClock({ start: new Date(noon) });
+  const status = callbackHandler({ secret, onEvent: (received) => campaign.note(received) });
+  const fetchApp = (request: Request) =>
+    request.url.includes("/status") ? status(request) : Response.json({ action: "hangup" });
+  const emulator = createEmulator({ clock, seed: 1, fetch: fetchApp });
+  const { apiKey, fetch } = emulator;
+  const campaign = await openCampaign(await storage(), {
+    from_number: "+12025550199",
+    flow_url: "https://app.test/flow",
+    status_callback_url: "https://app.test/status",
+    ...{ secret, clock, window: "always" },
+    create: (params, given) =>
+      calls.create(params, {
+        ...options,
+        ...given,
+        apiKey,
+        fetch,
+        baseUrl: "https://emulator.test",
+      }),
+    ...own,
+  });
+  return { clock, emulator, campaign };
+};
+
 export const cases: readonly Case[] = [
+  {
+    name: "in virtual time a retry after two hours follows two hours later, within the calling hours, and nothing waits",
+    run: async (env) => {
+      const window = { days: "mon-fri", from: "09:00", to: "15:00", timezone: "Europe/Berlin" };
+      const { clock, emulator, campaign } = await inVirtualTime(env, {
+        ...{ window, attempts: 3, retryDelay: 7_200_000 },
+      });
+      await campaign.add([{ to_number: "+12025550101" }, { to_number: "+12025550161" }]);
+      assert.strictEqual(clock(), noon);
+      const { busy, completed } = await campaign.run();
+      assert.deepEqual({ busy, completed }, { busy: 1, completed: 1 });
+      const hours = emulator.calls.map(({ initiated_at }) => (initiated_at - noon) / 3_600_000);
+      assert.deepEqual(hours, [0, 1 / 3_600, 2, 21]);
+      await campaign.close();
+      await emulator.close();
+    },
+  },
   {
     name: "a campaign POSTs once for each contact, however many steps there are at once",
     run: async (env) => {

@@ -1,5 +1,6 @@
 import { assert } from "chai";
 import { connectAgent, type SessionEnd } from "outdial/agents";
+import { flowHandler, gather, record, say } from "outdial/flows";
 import { telnyx } from "outdial/telnyx";
 import { type CalleeAct, type LineFaults, scriptedAgent, simulateCall } from "outdial/testing";
 import { twilio } from "outdial/twilio";
@@ -49,6 +50,51 @@ const figuresOf = async (name: keyof typeof services, faults: LineFaults = {}): 
 const truth =
   "first 0, response 300 and 300, stop 20, turns to 1000 and 2100, end 3000 hung_up, virtual";
 
+/** What a callee hears who presses 1 after 2.1 s, speaks after the beep, and presses hash. */
+const heardOf = async (name: keyof typeof services): Promise<readonly string[]> => {
+  const service = services[name]();
+  const secret = "a secret of the conformance list";
+  const flow = flowHandler({
+    secret,
+    service,
+    onAnswer: () => gather("Press 1 to tell us your name.", { digits: 1, on: { 1: "name" } }),
+    steps: {
+      name: () => record("After the beep.", { finish_on_key: "#", as: "name", next: "bye" }),
+      bye: () => say("Thank you."),
+    },
+  });
+  const { transcript, turns, end } = await simulateCall({
+    flow,
+    secret,
+    service,
+    caller: [
+      { type: "until", ms: 2_100 },
+      { type: "press", digits: "1" },
+      { type: "until-prompt" },
+      { type: "say", voice: voice(400) },
+      { type: "press", digits: "#" },
+      { type: "until", ms: 20_000 },
+    ],
+  });
+  const lines = transcript.map(({ who, type, text, ms, to }) =>
+    `${ms} to ${to}: ${who} ${type} ${text}`.trim(),
+  );
+  const responses = turns.map(({ response }) => response).join();
+  return [...lines, `${end.ms}: hung up by the ${end.by}, responses ${responses}`];
+};
+
+/** 65 ms for each character, and a beep of 500 ms: the same on each service. */
+const heard = [
+  "0 to 1885: flow said Press 1 to tell us your name.",
+  "2100 to 2100: callee pressed 1",
+  "2100 to 3075: flow said After the beep.",
+  "3075 to 3575: flow beeped",
+  "3575 to 3975: callee recorded",
+  "3975 to 3975: callee pressed #",
+  "3975 to 4625: flow said Thank you.",
+  "4625: hung up by the flow, responses 0,0,0",
+];
+
 const isName = (name: string): name is keyof typeof services => Object.hasOwn(services, name);
 
 /** The functions by which a program has time, and random numbers. */
@@ -60,6 +106,12 @@ export const cases: readonly Case[] = [
     .map((name) => ({
       name: `testing: a simulated call on the line of ${name} has the same figures on every runtime`,
       run: async () => assert.equal(await figuresOf(name), truth),
+    })),
+  ...Object.keys(services)
+    .filter(isName)
+    .map((name) => ({
+      name: `testing: what a callee hears and does in a flow is the same on the line of ${name}`,
+      run: async () => assert.deepEqual(await heardOf(name), heard),
     })),
   {
     name: "testing: several simulated calls side by side have each the figures that they have alone",

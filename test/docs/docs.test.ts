@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import { execute } from "../examples/execute.ts";
 import { serveSite } from "../site/serve.ts";
 import { checkComments } from "./reference.ts";
-import { entries, entryFiles, pages, path, read } from "./sources.ts";
+import { anchorOf, entries, entryFiles, pages, path, read } from "./sources.ts";
 
 test("every export has its comment, and every link in one leads somewhere (typedoc)", async () => {
   expect(await checkComments()).toEqual([]);
@@ -86,14 +86,9 @@ const linksOf = (page: string): string[] => {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, address = ""]) => address);
 };
 
-/** The anchor of a heading, as GitHub makes it. */
+/** The anchors of a page's headings. */
 const anchorsOf = (page: string): string[] =>
-  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) =>
-    words
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
+  [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) => anchorOf(words));
 
 describe("a link leads somewhere", () => {
   test.each([...pages(), "docs/llms.txt"])("%s", (page) => {

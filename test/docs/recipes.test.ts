@@ -1,40 +1,68 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { serve } from "@hono/node-server";
+import { createEmulator } from "outdial/emulator";
 import { afterAll, describe, expect, test } from "vitest";
 import { execute } from "../examples/execute.ts";
-import { entries, path, read } from "./sources.ts";
+import { started } from "../examples/started.ts";
+import { anchorOf, entries, path, read } from "./sources.ts";
 
 // That each block prints what it says on outdial's own interface, on each runtime: test/package/snippets.test.ts.
 
-const folder = mkdtempSync(join(tmpdir(), "outdial-recipes-"));
+/** In this repository, where Deno finds the packages that the sources import. */
+const folder = path("test/artefacts/recipes");
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const accounts = {
+  twilio: `AC${"0".repeat(32)}`,
+  telnyx: "1",
+  vonage: "00000000-0000-4000-8000-000000000000",
+} as const;
 
 /** How a reader replaces the line of a recipe that names the service. */
 const services = {
   own: "const service = undefined;",
   twilio: `import { twilio } from "outdial/twilio";
-const service = twilio({ accountSid: "AC${"0".repeat(32)}", machineDetection: "message" });`,
+const service = twilio({ accountSid: "${accounts.twilio}", machineDetection: "message" });`,
   telnyx: `import { telnyx } from "outdial/telnyx";
-const service = telnyx({ applicationId: "1", accountSid: "f5586561-8ff0-4291-a51b-c7dfe4139ff9", machineDetection: "message" });`,
+const service = telnyx({ applicationId: "${accounts.telnyx}", accountSid: "f5586561-8ff0-4291-a51b-c7dfe4139ff9", machineDetection: "message" });`,
   vonage: `import { vonage } from "outdial/vonage";
-const service = vonage({ applicationId: "00000000-0000-4000-8000-000000000000" });`,
+const service = vonage({ applicationId: "${accounts.vonage}" });`,
 } as const;
 
-/** What each recipe prints, by its title. */
+/** What each program prints, by its title. */
 const recipes = {
+  "A test of a flow":
+    "0 flow said Press 1 to confirm.; 2100 callee pressed 1; 2100 flow said Thank you.\n2750 flow",
   "Remind somebody": "confirmed",
   "Alert one after another": "+12025550100 2",
   "Ask a list": "customer-7 3 2",
   "Click to call": "lead-7 failed busy",
   "Keep an answer in words": "why, true",
-  "A reminder without a server": "completed",
+  "A spoken code without a server": "completed",
+  "Say why a call failed": "true false\nfalse true",
+  "Hang up, and listen, from an admin page": "2 audio/wav",
 } as const;
 
-const codeOf = (title: string): string =>
-  new RegExp(`^## ${title}\\n[^]*?^\`\`\`ts\\n([^]*?)^\`\`\``, "m").exec(
-    read("docs/recipes.md"),
-  )?.[1] ?? "";
+/** The pages with programs that name the service in one line. */
+const page = ["docs/recipes.md", "docs/simulated-calls.md"].map(read).join("\n");
+
+/** The blocks in a recipe of a language, such as `ts` or `ts file: app.ts`. */
+const blocksOf = (title: string, language: string): readonly string[] => {
+  const [, section = ""] =
+    new RegExp(`^## ${title}\\n([^]*?)(?=^## |(?![^]))`, "m").exec(page) ?? [];
+  return [...section.matchAll(new RegExp(`^\`{3}${language}\\n([^]*?)^\`{3}`, "gm"))].map(
+    ([, code = ""]) => code,
+  );
+};
+
+const blockOf = (title: string, language: string): string =>
+  blocksOf(title, language)[0] ?? expect.fail(`${title} has no block ${language}`);
 
 /** A block whose imports are the sources. */
 const ofSources = (code: string): string =>
@@ -43,8 +71,19 @@ const ofSources = (code: string): string =>
     return `from "${path(source)}"`;
   });
 
+/** The programs whose times are those of a carrier that detects no machine: it begins the flow at once. */
+const timed: readonly string[] = ["A test of a flow"];
+
+/** A block with the line of one service in the place of its own. */
+const withService = (code: string, service: string): string => {
+  const line = /^const service = .*;.*$/m;
+  const bare = code.replace(/^import .* from "outdial\/twilio";\n/m, "");
+  expect(bare).toMatch(line);
+  return ofSources(bare.replace(line, service));
+};
+
 /** The recipes that have a carrier: outdial's own interface requires a URL more. */
-const needsCarrier: readonly string[] = ["A reminder without a server"];
+const needsCarrier: readonly string[] = ["A spoken code without a server"];
 
 const cases = Object.entries(recipes).flatMap(([title, printed]) =>
   Object.entries(services)
@@ -52,18 +91,143 @@ const cases = Object.entries(recipes).flatMap(([title, printed]) =>
     .map(([name, service]) => ({ title, printed, name, service })),
 );
 
-describe("a recipe of docs/recipes.md", () => {
+const bin = (name: string): string => path(`test/node_modules/.bin/${name}`);
+
+describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
   test.each(cases)("$title, with the service $name", async ({ title, printed, name, service }) => {
-    const code = codeOf(title).replace(/^import .* from "outdial\/twilio";\n/m, "");
-    const line = /^const service = .*;.*$/m;
-    expect(code).toMatch(line);
     const file = join(folder, `${title.replaceAll(" ", "-")}-${name}.ts`);
-    writeFileSync(file, ofSources(code.replace(line, service)));
-    const {
-      code: exit,
-      stdout,
-      stderr,
-    } = await execute(path("test/node_modules/.bin/node"), [file]);
+    const given = timed.includes(title)
+      ? service.replace(', machineDetection: "message"', "")
+      : service;
+    writeFileSync(file, withService(blockOf(title, "ts"), given));
+    const { code: exit, stdout, stderr } = await execute(bin("node"), [file]);
     expect({ exit, stderr, stdout }).toEqual({ exit: 0, stderr: "", stdout: `${printed}\n` });
   });
+});
+
+/** A text with the changes of a diff, whose hunks are apart by `…`. */
+const patched = (text: string, diff: string): string =>
+  diff.split("…\n").reduce((before, hunk) => {
+    const side = (without: string) =>
+      hunk
+        .split("\n")
+        .filter((line) => line && !line.startsWith(without))
+        .map((line) => line.slice(1))
+        .join("\n");
+    expect(before.split(side("+"))).toHaveLength(2);
+    return before.replace(side("+"), () => side("-"));
+  }, text);
+
+test.each(Object.keys(services))("A Worker, with the service %s", async (name) => {
+  const project = join(folder, `worker-${name}`);
+  const command = blockOf("A Worker", "sh").trim().split(" ").slice(1);
+  expect(command).toEqual(["init", "calls", "--on", "worker", "--service", "twilio"]);
+  const service = name === "own" ? [] : ["--service", name];
+  const made = await execute(bin("node"), [
+    ...[path("dist/cli/main.js"), "init", project, "--on", "worker", "--package", "1.2.3"],
+    ...service,
+  ]);
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  const [app = "", tests = ""] = blocksOf("A Worker", "diff");
+  for (const [name, diff] of Object.entries({ "app.ts": app, "app.test.ts": tests })) {
+    const file = join(project, name);
+    writeFileSync(file, ofSources(patched(readFileSync(file, "utf8"), diff)));
+  }
+  const { code, stdout } = await execute(bin("node"), ["--test"], {}, { cwd: project });
+  expect(code, stdout).toBe(0);
+  expect(stdout).toContain("9 asks for no more calls");
+});
+
+/** The two commands of the recipe, at free ports of this machine. */
+const servers = {
+  Deno: [
+    "deno",
+    "serve",
+    "--no-prompt",
+    "--allow-env",
+    "--allow-net",
+    "--host=127.0.0.1",
+    "--port=0",
+  ],
+  Bun: ["bun"],
+} as const;
+
+const both = Object.entries(servers).flatMap(([runtime, line]) =>
+  Object.entries(services).map(([name, service]) => ({ runtime, line, name, service })),
+);
+
+test.each(both)("On Deno and on Bun: on $runtime, with the service $name", async (given) => {
+  const { runtime, line, name, service } = given;
+  const account = Object.entries(accounts).find(([carrier]) => carrier === name)?.[1];
+  const title = "On Deno and on Bun";
+  expect(blockOf(title, "sh")).toBe("deno serve --allow-env --allow-net app.ts\nbun app.ts\n");
+  const file = join(folder, `app-${runtime}-${name}.ts`);
+  writeFileSync(file, withService(blockOf(title, "ts file: app.ts"), service));
+  const emulator = createEmulator({
+    ...(account && { service: { name, account } }),
+    clock: "instant",
+    fetch: (request) => application.fetch(request),
+  });
+  const api = serve({
+    fetch: (request) => emulator.fetch(request),
+    hostname: "127.0.0.1",
+    port: 0,
+  });
+  await once(api, "listening");
+  const { port } = api.address() as AddressInfo;
+  const [command, ...args] = line;
+  const application = await started(command, [...args, file], {
+    ...{ API_KEY: emulator.apiKey, BASE_URL: `http://127.0.0.1:${port}`, PORT: "0" },
+    ...{ APP_URL: "https://app.test", SIGNING_SECRET: randomUUID(), CALL_TOKEN: "token" },
+  });
+  const place = (token: string) =>
+    application.fetch(
+      new Request("https://app.test/call", {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}` },
+        body: "+12025550100",
+      }),
+    );
+  expect((await place("another")).status).toBe(401);
+  const response = await place("token");
+  expect(response.status).toBe(201);
+  const { id } = Object(await response.json());
+  expect(await emulator.ended(id)).toMatchObject({ state: "completed", reason: "normal" });
+  application.close();
+  api.close();
+  await emulator.close();
+});
+
+/** The lines of a block that a reader writes: not the imports, and not what the emulator needs or shows. */
+const linesOf = (code: string): number => {
+  const shown =
+    /^(import|console\.|\/\*\*|\/\/|(const|await using) (emulator|\{ apiKey, fetch \}) = |await emulator\.)/;
+  const statements = code.split(/\n(?=[^\s})\]])/).filter((statement) => !shown.test(statement));
+  return statements.flatMap((one) => one.split("\n")).filter((line) => /^\s*[^\s/]/.test(line))
+    .length;
+};
+
+const headings = [...page.matchAll(/^## (.*)$/gm)].map(([, words = ""]) => words);
+
+test("the table of ten jobs has the lines of each recipe", () => {
+  const table = page.slice(page.indexOf("## Ten jobs"), page.indexOf("\n## Remind"));
+  const rows = [...table.matchAll(/^\| \d+ \| [^|]+ \| ([^|]+) \| (\d+) /gm)];
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [row, recipe = "", lines] of rows) {
+    const titles = [...recipe.matchAll(/\(#([\w-]+)\)/g)].map(([, anchor = ""]) => anchor);
+    const counted = titles.map((anchor) => {
+      const title = headings.find((heading) => anchorOf(heading) === anchor) ?? "";
+      const [changes] = blocksOf(title, "diff");
+      if (changes) return changes.split("\n").filter((line) => line.startsWith("+")).length;
+      const blocks = blocksOf(title, "ts(?: file: app.ts)?").map(linesOf);
+      return blocks.reduce((sum, each) => sum + each, 0);
+    });
+    expect(
+      counted.reduce((sum, each) => sum + each, 0),
+      row,
+    ).toBe(Number(lines));
+  }
+  const scripts = [...table.matchAll(/\.\.\/(examples\/[\w/]+\.ts)\) has (\d+)/g)];
+  expect(scripts).toHaveLength(2);
+  for (const [, file = "", lines] of scripts) expect(linesOf(read(file)), file).toBe(Number(lines));
 });

@@ -29,3 +29,10 @@ export const pages = (): string[] => [
     .filter((file) => file.endsWith(".md"))
     .map((file) => `docs/${file}`),
 ];
+
+/** The anchor of a heading, as GitHub makes it. */
+export const anchorOf = (words: string): string =>
+  words
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");

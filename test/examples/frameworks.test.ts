@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { serve } from "@hono/node-server";
 import {
   Miniflare,
@@ -15,6 +13,7 @@ import { bundle } from "./bundle.ts";
 import { execute, path } from "./execute.ts";
 import { isFile, ofMarkdown } from "./extract.ts";
 import { checkMounted, type Mounted, onPort } from "./mounted.ts";
+import { started } from "./started.ts";
 
 /** The files of three pages, as they stand there: each page has a folder. */
 const root = "test/artefacts/files";
@@ -47,31 +46,6 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 const load = (file: string) => import(path(join(folder, file)));
-
-/** A server in a process of its own, whose first line with a URL names its port. */
-const started = async (command: string, args: readonly string[], env: object): Promise<Mounted> => {
-  const child: ChildProcess = spawn(path(`test/node_modules/.bin/${command}`), args, {
-    cwd: path(folder),
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: "1", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const port = await new Promise<number>((resolve, reject) => {
-    let text = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      if (!stream) continue;
-      createInterface(stream).on("line", (line) => {
-        text += `${line}\n`;
-        const [, found] = /http:\/\/[\w.[\]:]+?:(\d+)\//.exec(line) ?? [];
-        if (found) resolve(Number(found));
-      });
-    }
-    child.once("exit", (code) => reject(new Error(`${command} ended with ${code}: ${text}`)));
-  });
-  return onPort(port, () => {
-    child.removeAllListeners("exit");
-    child.kill();
-  });
-};
 
 /** A Worker in workerd, with its variables; what it requests goes to `outside`. */
 const workerOf = async (
@@ -161,8 +135,9 @@ const frameworks: Readonly<Record<string, () => Promise<Mounted>>> = {
         ...["--node-modules-dir=manual", "deno.ts"],
       ],
       { SIGNING_SECRET: secret, DENO_SERVE_ADDRESS: "tcp:127.0.0.1:0" },
+      path(folder),
     ),
-  Bun: () => started("bun", ["bun.ts"], { SIGNING_SECRET: secret, PORT: "0" }),
+  Bun: () => started("bun", ["bun.ts"], { SIGNING_SECRET: secret, PORT: "0" }, path(folder)),
 };
 
 describe.each(Object.entries(frameworks))("%s", (_, mount) => {
@@ -219,16 +194,20 @@ test("the Worker of docs/worker.md places a call in workerd, and receives its re
 describe("the tests of docs/worker.md and docs/testing.md pass", () => {
   const node = path("test/node_modules/.bin/node");
   const deno = path("test/node_modules/.bin/deno");
+  const bun = path("test/node_modules/.bin/bun");
   const vitest = [path("node_modules/vitest/vitest.mjs"), "run"];
+  const named = (...names: readonly string[]) =>
+    names.map((name) => path(`${root}/testing/${name}.test.ts`));
   // The package is a link here, whose types Deno doesn't find. `test/package` has them checked.
   const unchecked = ["test", "--no-check", "--node-modules-dir=manual"];
   test.each([
-    ["vitest", node, [...vitest, "--root", path(root), "worker.test", "vitest.test"], /4 passed/],
-    ["node:test", node, ["--test", path(`${root}/testing/node.test.ts`)], /pass 1\n/],
-    ["deno test", deno, [...unchecked, path(`${root}/testing/deno.test.ts`)], /1 passed/],
+    ["vitest", node, [...vitest, "--root", path(root), "worker.test", "/vitest"], /5 passed/],
+    ["node:test", node, ["--test", ...named("node", "node-list")], /pass 2\n/],
+    ["deno test", deno, [...unchecked, ...named("deno", "deno-list")], /2 passed/],
+    ["bun test", bun, ["test", ...named("bun-list")], /1 pass\n/],
   ])("%s", async (_, command, args, passed) => {
     const { code, stdout, stderr } = await execute(command, args);
     expect(code, stdout + stderr).toBe(0);
-    expect(stdout).toMatch(passed);
+    expect(stdout + stderr).toMatch(passed);
   });
 });

@@ -589,6 +589,7 @@ const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
         answered_at: { type: "string", format: "date-time" },
         ended_at: { type: "string", format: "date-time" },
         reason: { type: "string", description: "Why it is over." },
+        flow_error: { type: "string", description: "With the reason `flow_error`: what failed." },
         legs: {
           type: "array",
           items: {

@@ -61,6 +61,7 @@ test.each(Object.entries(runtimes))(
         "press",
         "recording",
         "redirect",
+        "why",
       ],
       "outdial/emulator": ["createEmulator", "scenarios"],
     });

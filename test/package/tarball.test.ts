@@ -63,6 +63,7 @@ const contents = [
   "dist/unblock-*.js",
   "dist/vonage/index.d.ts",
   "dist/vonage/index.js",
+  "dist/why-*.js",
   "docs/*.md",
   "docs/asyncapi.json",
   "docs/llms.txt",

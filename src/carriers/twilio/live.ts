@@ -1,11 +1,49 @@
-import { isText } from "../../lib/check.ts";
-import type { CarrierLive, LiveRequest } from "../../service.ts";
+import { fieldsOf, isText } from "../../lib/check.ts";
+import type { CarrierLive, CauseArea, LiveRequest } from "../../service.ts";
 import { formOf, readResource, recordingsIn } from "../xml/live.ts";
 import { hostOf } from "./client.ts";
 import type { TwilioSettings } from "./options.ts";
 
 /** The regions of Twilio's API, below whose hosts recordings are, too. */
 const regions = [".us1.twilio.com", ".ie1.twilio.com", ".au1.twilio.com"];
+
+/**
+ * What Twilio's errors are about, by the thousands of their codes.
+ *
+ * @see https://www.twilio.com/docs/api/errors
+ */
+export const areas: Readonly<Record<string, CauseArea>> = {
+  11: "request",
+  12: "document",
+  13: "step",
+  15: "notification",
+  21: "number",
+  31: "stream",
+};
+
+/** The notifications of a call. Their text is a form; beside `Msg`, it has URLs with their signatures, and digits. */
+const causesIn: NonNullable<CarrierLive["causes"]>["causesIn"] = (
+  { notifications, next_page_uri },
+  id,
+) => {
+  if (!Array.isArray(notifications)) return;
+  const causes = notifications
+    .map(fieldsOf)
+    .filter(({ call_sid }) => isText(call_sid) && call_sid.toLowerCase() === id.toLowerCase())
+    .map(({ error_code, log, message_text }) => {
+      const [code, thousands = ""] = /^(\d\d)\d{3}$/.exec(String(error_code)) ?? [];
+      const message = new URLSearchParams(isText(message_text) ? message_text : "");
+      const [status] = /^[1-5]\d\d$/.exec(message.get("httpResponse") ?? "") ?? [];
+      return {
+        code,
+        ...(code && { link: `https://www.twilio.com/docs/errors/${code}` }),
+        text: message.get("Msg") || (status && `HTTP ${status}`),
+        isWarning: String(log) === "1",
+        area: areas[thousands],
+      };
+    });
+  return { causes, isWhole: !next_page_uri };
+};
 
 /** How calls of an account are read, ended and redirected. */
 export const liveSide = (options: TwilioSettings): CarrierLive => {
@@ -35,6 +73,10 @@ export const liveSide = (options: TwilioSettings): CarrierLive => {
         const { sid } = recordingsIn(body).find(({ status }) => status === "completed") ?? {};
         return isText(sid) ? `${rootOf(baseUrl)}/Recordings/${encodeURIComponent(sid)}` : undefined;
       },
+    },
+    causes: {
+      list: (id, baseUrl) => ({ method: "GET", url: urlOf(id, baseUrl, "/Notifications") }),
+      causesIn,
     },
     // Error 21220 is also that of a call that rings.
     hasEnded: () => false,

@@ -1,4 +1,5 @@
 import { version } from "../../../package.json";
+import { claimedCall } from "../../callbacks/verify.ts";
 import { redirect } from "../../calls/index.ts";
 import { carriers } from "../../carriers/carriers.ts";
 import { Attendant } from "../../emulator/dashboard/attendant.ts";
@@ -322,7 +323,7 @@ const run = async (invocation: Invocation<typeof flags>) => {
             const { apiKey, fetch } = emulator;
             await redirect(call, url, { service, apiKey, baseUrl, fetch });
           },
-          onError: (error, _, call_id) => {
+          onError: (error, request, call_id = claimedCall(request)) => {
             const text = plain(String(fieldsOf(error).message ?? error));
             terminal.report(`outdial: --script: ${call_id ? `call ${call_id}: ` : ""}${text}`);
           },

@@ -25,8 +25,12 @@ export class RefusalLog {
     this.#now = now;
   }
 
-  /** The line about a request that was refused, or failed by itself; `undefined` if none is printed now. */
-  lineOf(error: unknown): string | undefined {
+  /**
+   * The line about a request that was refused, or failed by itself; `undefined` if none is printed now.
+   *
+   * @param claimed - the call that its sender names
+   */
+  lineOf(error: unknown, claimed?: string): string | undefined {
     this.#unprinted++;
     const now = this.#now();
     // A clock may be set back.
@@ -35,14 +39,15 @@ export class RefusalLog {
     this.#unprinted = 0;
     this.#from = now + interval;
     const what = error instanceof RefusedException ? "was refused" : "failed";
-    return `a request ${what}: ${messageOf(error)}${more}`;
+    const about = claimed ? ` about the call ${claimed}` : "";
+    return `a request${about} ${what}: ${messageOf(error)}${more}`;
   }
 }
 
 /** Prints the errors of a list's requests: what its script has thrown, and what the ledger could not keep. */
 export const requestErrors = (print: (text: string) => unknown): ListOptions["onError"] => {
   const refusals = new RefusalLog();
-  return (error, call_id) => {
+  return (error, call_id, claimed) => {
     const failure = ledgerFailure(error);
     if (failure instanceof Failure) {
       // The status line says that the ledger is busy.
@@ -52,7 +57,9 @@ export const requestErrors = (print: (text: string) => unknown): ListOptions["on
     }
     // The id of a call is what its sender says, too.
     const line =
-      call_id === undefined ? refusals.lineOf(error) : `call ${call_id}: ${messageOf(error)}`;
+      call_id === undefined
+        ? refusals.lineOf(error, claimed)
+        : `call ${call_id}: ${messageOf(error)}`;
     if (line !== undefined) print(`outdial: ${plain(line)}`);
   };
 };

@@ -4,6 +4,7 @@ import {
   type Received,
   type Secret,
 } from "../../callbacks/index.ts";
+import { claimedCall } from "../../callbacks/verify.ts";
 import { checkedNumbers } from "../../campaigns/do-not-call.ts";
 import type { Campaign, Script, ScriptCampaign } from "../../campaigns/index.ts";
 import { type FlowCampaign, flowHandler, machineUrl } from "../../flows/index.ts";
@@ -34,8 +35,8 @@ export interface ListOptions {
   readonly redirect?: ((call: RedirectedCall, flow_url: string) => Promise<void>) | undefined;
   /** Writes numbers to the list of those that no campaign calls, before they are in the ledger. */
   readonly optOut?: ((numbers: readonly string[]) => Promise<void>) | undefined;
-  /** Called with refused requests, and with what the script throws and the id of its call. */
-  readonly onError: (error: unknown, call_id?: string) => void;
+  /** Called with refused requests and the call that their sender names, and with what the script throws and the id of its call. */
+  readonly onError: (error: unknown, call_id?: string, claimed?: string) => void;
 }
 
 /** A URL below another. */
@@ -159,7 +160,10 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
     // A carrier signs the whole URL that it calls.
     ...(publicUrl !== undefined && { publicUrl: urlBelow(publicUrl, path) }),
     ...(service && { service }),
-    onError: (error: unknown, _: Request, call_id?: string) => onError(error, call_id),
+    onError: (error: unknown, request: Request, call_id?: string) =>
+      call_id === undefined
+        ? onError(error, undefined, claimedCall(request))
+        : onError(error, call_id),
   });
   const listOfCall: FlowCampaign = {
     contact: (context) => {

@@ -152,7 +152,7 @@ const keyRefusal = (key: string | null, { account }: OutdialAccount): Response |
 /** A call as the API returns it. */
 const resourceOf = ({ id, facts }: ServedCall): object => {
   const { state, reason, from_number, to_number, initiated_at, answered_at, ended_at } = facts;
-  const { recording_url } = facts;
+  const { recording_url, flow_error } = facts;
   return {
     id,
     state,
@@ -163,6 +163,7 @@ const resourceOf = ({ id, facts }: ServedCall): object => {
     ...(answered_at !== undefined && { answered_at: iso(answered_at) }),
     ...(ended_at !== undefined && { ended_at: iso(ended_at) }),
     ...(reason && { reason }),
+    ...(flow_error !== undefined && { flow_error }),
     legs: [{ recordings: recording_url === undefined ? [] : [{ url: recording_url }] }],
   };
 };

@@ -91,6 +91,43 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a refusal that is printed names the call that the body has, and no telephone number",
+    run: async () => {
+      const { now } = Date;
+      let at = now() + 7_200_000;
+      const handlers = [
+        callbackHandler({ verify: () => false, onEvent() {} }),
+        flowHandler({ verify: () => false, onAnswer: () => ({ action: "hangup" }) }),
+      ];
+      const named = [
+        ['{"type":"call.ringing","call_id": "cs_1"}', " about the call cs_1"],
+        ["AccountSid=AC1&CallSid=CA0a&To=%2B12025550100", " about the call CA0a"],
+        ["AccountSid=AC1&CallSid=v3%3Aab_c-d", " about the call v3:ab_c-d"],
+        ['{"conversation_uuid":"CON-1","uuid":"0a-1b"}', " about the call 0a-1b"],
+        ['{"call_id":"+12025550100"}', ""],
+        ["CallSid=%2B12025550100", ""],
+        ['{"call_id":"12025550100"}', ""],
+        ["CallSid=a%0Ab&", " about the call a"],
+        ["CallSid=%", ""],
+        ["", ""],
+      ] as const;
+      try {
+        for (const [body, about] of named) {
+          for (const [index, handler] of handlers.entries()) {
+            at += 120_000;
+            Date.now = () => at;
+            const name = index ? "flowHandler" : "callbackHandler";
+            const [line] = await printing(() => handler(post("https://app.test/", body)));
+            const start = `outdial: ${name} refused a request${about}: not_verified: `;
+            assert.isTrue(String(line).startsWith(start), `${line}`);
+          }
+        }
+      } finally {
+        Date.now = now;
+      }
+    },
+  },
+  {
     name: "HEAD and OPTIONS are answered by the URL's token alone, and call nothing",
     run: async () => {
       const base = "https://app.test/status";

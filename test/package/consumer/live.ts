@@ -1,12 +1,16 @@
 import type {
   CallsClient,
   CarrierLive,
+  CauseArea,
+  CauseList,
+  ListedCause,
   LiveRefusal,
   LiveRequest,
   RecordingList,
   Service,
 } from "outdial";
 import {
+  type Cause,
   type EndedOptions,
   end,
   ended,
@@ -21,6 +25,8 @@ import {
   type RedirectedCall,
   recording,
   redirect,
+  type Why,
+  why,
 } from "outdial/calls";
 
 const over: readonly LiveState[] = ["completed", "failed"];
@@ -52,6 +58,15 @@ export const methodOf = ({ method }: LiveRequest): string => method;
 
 export const pressKeys = (id: string, options: LiveOptions): Promise<void> =>
   press(id, "12#", options);
+
+/** What a page shows of a call that failed. */
+export const failureOf = async (id: string, client: CallsClient): Promise<string> => {
+  const { explanation, causes }: Why = await why(id, client);
+  const links = causes.map(({ code, link, text, level }: Cause) => [level, code, link ?? text]);
+  return [explanation, ...links.flat()].join(" ");
+};
+export const areaOf = ({ area }: ListedCause): CauseArea | undefined => area;
+export const listOf = ({ causes }: CarrierLive): CauseList | undefined => causes;
 
 /** Waits for the end of a call with what its client has. */
 export const endOf = (id: string, client: CallsClient): Promise<LiveCall> => {

@@ -1,4 +1,5 @@
 import { type Agent, connectAgent, type Tool } from "outdial/agents";
+import { flowHandler, hangup } from "outdial/flows";
 import {
   type CallFigures,
   type ComparisonRules,
@@ -16,10 +17,13 @@ import {
   type Segment,
   type SessionObserver,
   type SimulatedCall,
+  type SimulatedCallOptions,
   type SimulatedOptions,
   type SimulatedText,
   type SimulatedTool,
+  type SimulateFlowOptions,
   type SimulateOptions,
+  type SimulateSocketOptions,
   type Summary,
   scriptedAgent,
   simulateCall,
@@ -42,7 +46,7 @@ const detector: Detector = {
     { from: 0, to: (samples.length * 1_000) / sampleRate },
   ],
 };
-const options: Omit<SimulateOptions, "caller"> = {
+const options: Omit<SimulateSocketOptions, "caller"> = {
   app: (socket, given: SimulatedOptions) => connectAgent(socket, agent, given),
   line,
   detector,
@@ -62,6 +66,24 @@ export const simulate = async (): Promise<SimulatedCall> => {
       { type: "hangup" },
     ],
   });
+};
+
+const spoken: SimulateFlowOptions = {
+  flow: flowHandler({ dangerouslyAllowUnverified: true, onAnswer: () => hangup() }),
+  answeredBy: "person",
+  caller: [],
+};
+const either: SimulateOptions = spoken;
+const shared: SimulatedCallOptions = spoken;
+
+export const simulateFlow = async (): Promise<readonly string[]> => {
+  const { transcript, end, turns } = await simulateCall(either);
+  const [keys = 0] = turns.map((turn) => turn.keys);
+  const by: "flow" | "callee" | undefined = end.by;
+  return [
+    ...transcript.map(({ who, type, to }) => `${who} ${type} ${to ?? ""}`),
+    `${by} ${keys} ${shared.maxDuration}`,
+  ];
 };
 
 export const figuresOf = async (call: CallFigures): Promise<readonly (number | undefined)[]> => {

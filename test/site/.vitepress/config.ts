@@ -9,7 +9,7 @@ const guides: Readonly<Record<string, readonly string[]>> = {
   Start: ["index", "worker", "frameworks", "testing", "emulator", "entries"],
   "Place calls": ["callbacks", "flows", "campaigns", "at-scale", "agents", "recipes"],
   "Go live": ["production", "behind-a-proxy", "rotating", "rate", "costs", "runtimes"],
-  "Look up": ["options", "errors", "after-a-maybe", "service"],
+  "Look up": ["options", "errors", "after-a-maybe", "why-did-it-fail", "service", "reasons"],
   Carriers: ["twilio", "vonage", "telnyx", "existing-apps", "from-other-sdks"],
 };
 

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { sharedClock } from "../../../src/emulator/clock.ts";
 import { SimulatedTime } from "../../../src/testing/simulated-time.ts";
 
 test("an activity that begins before the end of the one before it was noticed doesn't stop the time", async () => {
   const time = new SimulatedTime();
-  const timeline = time.clock();
+  const timeline = sharedClock(time)();
   const first = timeline.run(async () => {});
   const second = timeline.run(() => timeline.wait(100));
   await time.runUntil(Promise.all([first, second]));
@@ -12,7 +13,7 @@ test("an activity that begins before the end of the one before it was noticed do
 
 test("time stands still while any of several activities works, and each wait takes its own time", async () => {
   const time = new SimulatedTime();
-  const timeline = time.clock();
+  const timeline = sharedClock(time)();
   const at: number[] = [];
   const work = async (wait: number) => {
     await timeline.wait(wait);

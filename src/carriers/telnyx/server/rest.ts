@@ -75,7 +75,7 @@ const uriOf = ({ served, accountSid }: MarkupCall): string =>
 const resourceOf = (call: MarkupCall): object => {
   const { served, accountSid, answeredBy } = call;
   const { facts } = served;
-  const { initiated_at, answered_at, ended_at, from_number, to_number } = facts;
+  const { initiated_at, answered_at, ended_at, from_number, to_number, flow_error } = facts;
   const status = statusOf(facts, failures);
   return {
     account_sid: accountSid,
@@ -98,6 +98,8 @@ const resourceOf = (call: MarkupCall): object => {
     to: to_number,
     to_formatted: to_number,
     uri: uriOf(call),
+    // Telnyx says nothing of it here: it is the emulator's own field.
+    ...(flow_error !== undefined && { flow_error }),
   };
 };
 

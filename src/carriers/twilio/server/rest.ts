@@ -12,6 +12,7 @@ import { type MarkupCall, rfc2822, statusOf } from "../../xml/server/call.ts";
 import { FormReader, parseCall } from "../../xml/server/fields.ts";
 import { pageOfCalls, updateCall } from "../../xml/server/resources.ts";
 import { failures, maxUrl } from "./carrier.ts";
+import { notificationsOf } from "./notifications.ts";
 import {
   contentType,
   notAllowed,
@@ -95,7 +96,10 @@ const resourceOf = ({ served, accountSid, answeredBy }: MarkupCall): object => {
     trunk_sid: null,
     uri: `${uri}.json`,
     // The others that Twilio has are not emulated.
-    subresource_uris: { recordings: `${uri}/Recordings.json` },
+    subresource_uris: {
+      notifications: `${uri}/Notifications.json`,
+      recordings: `${uri}/Recordings.json`,
+    },
   };
 };
 
@@ -198,6 +202,9 @@ export const twilioRoutes = (parts: RecordingParts): ApiRoutes => {
   });
   app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Recordings.json`, ({ req, env }) =>
     answer(req.raw, env, own(req.param("account"), recordingsOf(req.param("call")))),
+  );
+  app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Notifications.json`, ({ req, env }) =>
+    answer(req.raw, env, own(req.param("account"), notificationsOf(req.param("call")))),
   );
   const file = ":file{(RE[\\da-fA-F]{32}|Twilio\\.CURRENT)\\.json}";
   app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Recordings/${file}`, ({ req, env }) => {

@@ -107,6 +107,9 @@ const maxSpoken = 1_500;
 /** The actions that speak before keys are taken. */
 const prompts: ReadonlySet<string> = new Set(["talk", "stream", "wait"]);
 
+/** What ends the prompts before it itself: an input when it takes keys, a recording after its beep. */
+const endsPrompts: ReadonlySet<string> = new Set(["input", "record"]);
+
 /** Plays something, which keys and speech interrupt if `bargeIn` says so. */
 const prompt = (
   action: NccoAction,
@@ -122,7 +125,7 @@ const prompt = (
     parts: [part],
     times,
     ...(interruptedBy && { interruptedBy }),
-    endsPrompts: !prompts.has(follower) && follower !== "input",
+    endsPrompts: !prompts.has(follower) && !endsPrompts.has(follower),
   };
 };
 

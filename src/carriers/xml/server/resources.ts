@@ -94,7 +94,7 @@ const pageSizeIn = (query: URLSearchParams): number => {
  */
 export const pageOf = <T>(
   url: URL,
-  name: "calls" | "recordings",
+  name: "calls" | "recordings" | "notifications",
   found: readonly T[],
   resourceOf: (one: T) => object,
 ): object => {

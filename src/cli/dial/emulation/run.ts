@@ -1,19 +1,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import { redirect } from "../../../calls/redirect.ts";
-import type {
-  Campaign,
-  CampaignOptions,
-  Progress,
-  Result,
-  Script,
+import {
+  type Campaign,
+  type CampaignOptions,
+  openCampaign,
+  type Progress,
+  type Result,
+  type Script,
 } from "../../../campaigns/index.ts";
-import { openWith } from "../../../campaigns/open-campaign.ts";
-import { type LastWork, loop, WakeUp } from "../../../campaigns/wake-up.ts";
 import type { Call } from "../../../emulator/call.ts";
 import { type Emulator, emulate } from "../../../emulator/emulator.ts";
 import { scenarioOf } from "../../../emulator/scenarios.ts";
 import { Client, TimeoutException } from "../../../index.ts";
 import { fieldsOf } from "../../../lib/check.ts";
+import { waitingBy } from "../../../lib/clock.ts";
 import type { Service } from "../../../service.ts";
 import { SimulatedTime } from "../../../testing/simulated-time.ts";
 import type { DialOptions } from "../options.ts";
@@ -92,34 +92,40 @@ const waitingNumbers = (campaign: Campaign): readonly string[] =>
     .filter(({ disposition }) => disposition === undefined)
     .map(({ to_number }) => to_number);
 
-/** Places calls on the emulator: its time stands still until each has its answer, unless that never comes. */
+/**
+ * Places calls on the emulator. Where the answer never comes, the client gives up after its timeout in emulated time.
+ *
+ * @param begun - called for a number once its call has begun
+ */
 const creatorOf = (
   client: Client,
   time: SimulatedTime,
   begun: Map<string, () => void>,
 ): CampaignOptions["create"] => {
-  const withoutAnswer: CampaignOptions["create"] = async (params, own) => {
+  const { wait, yieldTo } = waitingBy(time.clock);
+  return async (params, own) => {
     const { to_number } = params;
+    const { response } = scenarioOf(to_number);
+    if (response !== "silent" && response !== "stalled") return client.calls.create(params, own);
     const controller = new AbortController();
-    const late = new TimeoutException("no answer", { placed: "maybe" });
-    const cancel = time.media.after(clientTimeout, () => controller.abort(late));
-    time.hold();
-    const release = (): void => {
-      if (begun.delete(to_number)) time.release();
+    const hasBegun = new Promise<void>((resolve) => begun.set(to_number, resolve));
+    let givenUp: Promise<void> | undefined;
+    // Its call begins in a turn of its own, and before the time passes.
+    const giveUp = async (): Promise<void> => {
+      await yieldTo(time.media.hold(hasBegun).then(() => wait(clientTimeout)));
+      controller.abort(new TimeoutException("no answer", { placed: "maybe" }));
     };
-    begun.set(to_number, release);
+    const beforeSend = async (): Promise<void> => {
+      await own.beforeSend?.();
+      givenUp = giveUp();
+    };
     try {
-      return await client.calls.create(params, { ...own, signal: controller.signal });
+      return await client.calls.create(params, { ...own, beforeSend, signal: controller.signal });
     } finally {
-      cancel();
-      release();
+      begun.get(to_number)?.();
+      begun.delete(to_number);
+      await givenUp;
     }
-  };
-  return (params, own) => {
-    const { response } = scenarioOf(params.to_number);
-    return response === "silent" || response === "stalled"
-      ? withoutAnswer(params, own)
-      : time.media.hold(client.calls.create(params, own));
   };
 };
 
@@ -143,8 +149,7 @@ export const emulateCampaign = async ({
   signal,
 }: EmulationOptions): Promise<Emulation> => {
   const time = new SimulatedTime({ epoch: start });
-  const clock = (): number => Math.round(time.epoch + time.now);
-  const wakeUp = new WakeUp();
+  const { clock } = time;
   const calls = new EmulatedCalls();
   const errors = new Map<string, number>();
   const over: Promise<void>[] = [];
@@ -177,7 +182,7 @@ export const emulateCampaign = async ({
   const emulator: Emulator = emulate(
     {
       ...(service && { service }),
-      ...{ seed, clock: "instant", keep: 0 },
+      ...{ seed, clock, keep: 0 },
       fetch: applicationOf(publicUrl, serve),
       onCall: async (call) => {
         const outcome = calls.begin(call, decided);
@@ -187,7 +192,7 @@ export const emulateCampaign = async ({
         return outcome;
       },
     },
-    { clock: time.clock, onQuestion },
+    { onQuestion },
   );
   const { apiKey, fetch } = emulator;
   const client = new Client(apiKey, {
@@ -199,23 +204,19 @@ export const emulateCampaign = async ({
     status_callback_url: urlBelow(publicUrl, "/status"),
   };
   const create = creatorOf(client, time, begun);
-  const campaign = await openWith(database, { ...options, ...urls, create, clock }, { wakeUp });
-  const { step, progress } = campaign;
+  const campaign = await openCampaign(database, { ...options, ...urls, create, clock });
   list = campaign;
   try {
     await sync(campaign);
     decided = decide?.(waitingNumbers(campaign));
     onBegin?.(campaign, clock);
-    // Without a live call nothing else will wake it: all have ended, or no call may begin any more.
-    const isOver = ({ at }: LastWork): boolean => at === undefined && progress().calling === 0;
-    const emulated = { timer: time.media, longestSleep: Number.POSITIVE_INFINITY };
-    await time.runUntil(loop({ wakeUp, clock, time: emulated, signal }, step, isOver));
+    const progress = await campaign.run({ signal });
     const done = clock();
     if (signal.aborted) emulator.reset();
     else await time.runUntil(Promise.all(over));
     return {
       ...{ from: start, to: Math.max(done, calls.lastEnd), errors, calls: calls.ended },
-      progress: progress(),
+      progress,
       results: [...campaign.results()],
     };
   } finally {

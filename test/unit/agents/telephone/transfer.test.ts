@@ -88,6 +88,7 @@ test.each(services)(
         service,
         callee,
         seed: 1,
+        clock: time.clock,
         fetch: (request) => {
           const { pathname } = new URL(request.url);
           return pathname === "/flow" ? flow(request) : new Response(null);
@@ -95,7 +96,7 @@ test.each(services)(
         onCall: ({ to_number }) =>
           to_number === numbers.to_number ? { outcome: "answer", ringDuration: 0 } : undefined,
       },
-      { clock: time.clock, openSocket: lineSockets({}, time.media as never, connect) },
+      { openSocket: lineSockets({}, time.media as never, connect) },
     );
     const { apiKey, fetch } = emulator;
     const options = { apiKey, fetch, service, baseUrl: "https://emulator.test" } as LiveOptions;
@@ -109,6 +110,8 @@ test.each(services)(
     })();
     await time.runUntil(over);
     const { history } = await over;
+    // The close of the stream is still on its way to the application.
+    await time.clock.wait(1);
     await emulator.close();
     expect(errors).toEqual([]);
     expect(ends.map(({ reason, outcome }) => outcome ?? reason)).toEqual([

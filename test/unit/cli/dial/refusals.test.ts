@@ -30,6 +30,17 @@ test("of requests that end in the middle one line a minute is printed, too: anyb
   expect(lines).toEqual(["outdial: a request failed: aborted"]);
 });
 
+test("a refused request is printed with the call that its sender names, which is plain", () => {
+  const lines: string[] = [];
+  const onError = requestErrors((text) => lines.push(text));
+  onError(new RefusedException("wrong_signature"), undefined, "CA0a\u001b");
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^outdial: a request about the call CA0a\P{C}* was refused: wrong_signature: /u,
+    ),
+  ]);
+});
+
 test("what a script throws names its call; that the ledger is busy is in the status line already", () => {
   const lines: string[] = [];
   const onError = requestErrors((text) => lines.push(text));

@@ -1,0 +1,130 @@
+// Why a call failed, on each service's emulator: the whole cause, and what each carrier's own client reads of it.
+import { describe, expect, onTestFinished, test } from "vitest";
+import { signUrl } from "../../src/callbacks/signed-url.ts";
+import { create, type LiveOptions, why } from "../../src/calls/index.ts";
+import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
+import { flowHandler, hangup } from "../../src/flows/index.ts";
+import type { Service } from "../../src/service.ts";
+import { clientFor, startTwilio } from "../twilio/stage.ts";
+import { carriers } from "./carriers.ts";
+import { answering, from } from "./stage.ts";
+
+interface Stage {
+  readonly name: string;
+  readonly service?: Service;
+  readonly emulated: EmulatorOptions;
+}
+
+const secret = "a secret that was made at random";
+const pin = "402913";
+
+/** Places a call whose flow is answered by a function, and waits until it is over. */
+const place = async (
+  { service, emulated }: Stage,
+  flow: (request: Request) => Response | Promise<Response>,
+  params: { readonly to_number?: string; readonly flow_url?: string } = {},
+) => {
+  const emulator = createEmulator({
+    ...{ ...emulated, clock: "instant" },
+    fetch: (request) =>
+      request.url.includes("/flow") ? flow(request) : new Response(null, { status: 204 }),
+  });
+  onTestFinished(() => emulator.close());
+  const options: LiveOptions & { service?: never } = {
+    ...{ apiKey: emulator.apiKey, baseUrl: "https://emulator.test", fetch: emulator.fetch },
+    ...({ service } as object),
+  };
+  const { id } = await create(
+    {
+      ...{ from_number: from, to_number: answering },
+      ...{ flow_url: `https://app.test/flow?pin=${pin}` },
+      ...{ status_callback_url: "https://app.test/status", ...params },
+    },
+    options,
+  );
+  await emulator.ended(id);
+  return { id, options };
+};
+
+describe.each<Stage>([{ name: "outdial's own interface", emulated: {} }, ...carriers])(
+  "$name",
+  (stage) => {
+    const { name, service } = stage;
+    const handler = flowHandler({
+      ...(service && { service }),
+      secret,
+      onAnswer: () => hangup(),
+      onError: () => {},
+    });
+
+    test("a handler's refusal is named, with its rule", async () => {
+      const { id, options } = await place(stage, handler);
+      const { state, causes, explanation, complete } = await why(id, options);
+      expect([state, complete]).toEqual(["completed", true]);
+      expect(causes).toEqual([
+        {
+          ...(name === "twilio" && {
+            ...{ code: "11200", link: "https://www.twilio.com/docs/errors/11200" },
+          }),
+          text: expect.stringMatching(
+            /^step 1: \w+ answered HTTP 401 \(outdial-refused: no_token\)$/,
+          ),
+          level: "error",
+        },
+      ]);
+      expect(explanation).toMatch(
+        /Your own handler refused the request \(no_token\)\. .*signUrl\.$/,
+      );
+    });
+
+    test("what the flow answered is named, without what is in the URL", async () => {
+      const { id, options } = await place(stage, () => new Response("oh", { status: 502 }));
+      const found = await why(id, options);
+      expect(found.causes).toMatchObject([{ text: expect.stringContaining("answered HTTP 502") }]);
+      expect(found.explanation).toMatch(/^The call was answered, but its flow could not/);
+      expect(JSON.stringify(found)).not.toMatch(new RegExp(`${pin}|app\\.test|2025550`));
+    });
+
+    test.each([
+      ["+12025550101", "busy"],
+      ["+12025550102", "no_answer"],
+    ])("a call to %s failed: %s", async (to_number, reason) => {
+      const { id, options } = await place(stage, handler, { to_number });
+      const found = await why(id, options);
+      expect(found).toMatchObject({ id, state: "failed", reason, complete: true });
+      expect(found.causes.map(({ level }) => level)).toEqual(service ? ["error"] : []);
+    });
+
+    test("a call that went well has no cause", async () => {
+      const flow_url = await signUrl("https://app.test/flow", { secret });
+      const { id, options } = await place(stage, handler, { flow_url });
+      const found = await why(id, options);
+      expect(found).toMatchObject({ state: "completed", causes: [], complete: true });
+      expect(found.explanation).toMatch(/^The call was answered, and ended as a call does/);
+    });
+  },
+);
+
+test("Twilio's own client lists the notifications of a call: all fields of the list, by their level", async () => {
+  const { emulator, client, baseUrl } = await startTwilio();
+  const url = "https://nowhere.invalid/flow?token=signed";
+  const { sid } = await client.calls.create({ from, to: answering, url });
+  await emulator.ended(sid);
+  const all = await client.calls(sid).notifications.list();
+  expect(all).toMatchObject([
+    {
+      ...{ callSid: sid, errorCode: "11200", log: "0", requestMethod: "POST", requestUrl: url },
+      moreInfo: "https://www.twilio.com/docs/errors/11200",
+      sid: expect.stringMatching(/^NO[\da-f]{32}$/),
+    },
+  ]);
+  const [{ messageText = "", dateCreated } = {}] = all;
+  expect(new URLSearchParams(messageText).get("Msg")).toMatch(/^step 1: Url /);
+  expect(dateCreated).toBeInstanceOf(Date);
+  expect(await client.calls(sid).notifications.list({ log: 0 })).toHaveLength(1);
+  expect(await client.calls(sid).notifications.list({ log: 1 })).toEqual([]);
+  const other = `CA${"f".repeat(32)}`;
+  await expect(client.calls(other).notifications.list()).rejects.toMatchObject({ status: 404 });
+  const stranger = clientFor(baseUrl, undefined, "f".repeat(32));
+  await expect(stranger.calls(sid).notifications.list()).rejects.toMatchObject({ status: 401 });
+});
