@@ -93,14 +93,17 @@ const besideOf = (
 /** The second leg of a call, with the same transitions. It ends with the call at the latest. */
 export class SecondLeg implements Leg {
   readonly timeline: Timeline;
+  /** Who is called; of several, the one who has answered. */
+  to: string;
   readonly #onState: () => void;
   #state: CallState = "initiated";
   #reason: Reason | undefined;
 
-  constructor(call: Call, { step, to, signal, onState }: Omit<Dialling, "answerTimeout">) {
+  constructor(call: Call, { step, to: first, signal, onState }: Omit<Dialling, "answerTimeout">) {
     this.timeline = call.timeline;
+    this.to = first;
     this.#onState = () => {
-      const { state, reason } = this;
+      const { to, state, reason } = this;
       call.log({ type: "leg", step, to, state, ...(reason && { reason }) });
       onState?.(this);
     };

@@ -131,6 +131,8 @@ export class Call implements ServedCall {
   callee: ScriptedCallee | undefined;
   /** Whether the callee hangs up in the middle of the next action. */
   hangsUpMidway = false;
+  /** Presses keys on a real line. Absent on a simulated one, where they are tones. */
+  keypad: ((keys: string) => void) | undefined;
   /** The machine that answers, if one does. */
   machine: AnsweringMachine | undefined;
   /** When prompts of the flow ended last, in milliseconds since the answer. */
@@ -282,6 +284,10 @@ export class Call implements ServedCall {
 
   /** Presses keys for the callee to hear; `p` is a pause. */
   sendKeys(keys: string): void {
+    if (this.keypad) {
+      this.keypad(keys);
+      return;
+    }
     // A script gets them at once, as other audio may be in the way of the tones.
     this.callee?.pressed(keys.replaceAll("p", ""));
     if (this.callee) return;

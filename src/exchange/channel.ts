@@ -119,3 +119,17 @@ export const callTelephone = async (
       .then(({ status }) => status !== 200 && refuse(), refuse);
   });
 };
+
+/** How long a key that we press sounds, in milliseconds. */
+const keyDuration = 100;
+
+/**
+ * Presses keys for a telephone to hear; `w` is a pause.
+ *
+ * @param interval - from one key to the next, in milliseconds
+ */
+export const pressKeys = (ari: Ari, channel: string, keys: string, interval: number): void => {
+  const duration = String(keyDuration);
+  const between = String(interval - keyDuration);
+  ari.send("POST", `/channels/${channel}/dtmf`, { dtmf: keys, duration, between });
+};

@@ -6,6 +6,7 @@ import type { FlowParts } from "../emulator/simulated-line.ts";
 import {
   type Dialled,
   type Dialling,
+  type FailureReason,
   FlowError,
   type Line,
   type MediaSource,
@@ -13,7 +14,7 @@ import {
 } from "../performer/line.ts";
 import { messageOf } from "../server/outgoing.ts";
 import type { Ari } from "./ari.ts";
-import { callTelephone } from "./channel.ts";
+import { type Calling, callTelephone, pressKeys } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import { whoAnswered } from "./machine.ts";
 import { frameDuration, lineRate } from "./media.ts";
@@ -22,21 +23,22 @@ import { readSound } from "./sounds.ts";
 /** What the lines of an exchange share. */
 export interface Exchange {
   readonly ari: Ari;
-  /** Asterisk's name for whom it calls. */
-  readonly endpoint: (to: string) => string;
+  /** Asterisk's name for whom it calls; `undefined` for whom it can't reach. */
+  readonly endpoint: (to: string) => string | undefined;
   /**
    * The samples of a text, at the rate of a telephone.
    *
+   * @param number - who hears it
    * @throws {TypeError} when it can't be spoken
    */
-  readonly speak: (text: string) => Promise<Int16Array>;
+  readonly speak: (text: string, number: string) => Promise<Int16Array>;
 }
+
+/** Plays samples until they have left for the telephone. */
+type PlaySamples = (samples: Int16Array, times: number, continues: () => boolean) => Promise<void>;
 
 /** How much of a file is played, in bytes. */
 const mediaLimit = 16 * 2 ** 20;
-
-/** How long a key that we press sounds, in milliseconds. */
-const keyDuration = 100;
 
 /**
  * Fetches and decodes some media.
@@ -71,7 +73,6 @@ class ExchangeLine {
   readonly #parts: FlowParts;
   readonly #exchange: Exchange;
   readonly #connection: Promise<Connection>;
-  #prompts: Playout | undefined;
   #legs = 0;
 
   constructor(call: Call, parts: FlowParts, exchange: Exchange, connection: Promise<Connection>) {
@@ -82,11 +83,12 @@ class ExchangeLine {
   }
 
   ends(wait: Line["waitUntil"]): LineEnds {
+    const play = this.#player(wait);
     return {
       recognizesSpeech: false,
       media: () => this.#connection,
       asks: () => {},
-      load: (part, signal, times = 1) => this.#load(part, signal, times, wait),
+      load: (part, signal, times = 1) => this.#load(part, signal, times, wait, play),
       dial: (dialling) => this.#dial(dialling, wait),
       whoAnswered: async () => whoAnswered(this.#call, await this.#connection, wait),
       join: async ({ step }) => {
@@ -100,23 +102,26 @@ class ExchangeLine {
     signal: AbortSignal,
     times: number,
     wait: Line["waitUntil"],
+    play: PlaySamples,
   ): Promise<Sound> {
+    const call = this.#call;
     const sound = (samples: Int16Array): Sound => ({
       duration: (times * samples.length * 1_000) / lineRate,
-      play: (continues) => this.#play(samples, times, continues, wait),
+      play: (continues) => play(samples, times, continues),
     });
     switch (part.type) {
       case "text":
-        return sound(await this.#exchange.speak(part.text));
+        return sound(await this.#exchange.speak(part.text, call.params.to_number));
       case "media":
-        return sound(await loadMedia(this.#call, part.source, signal, this.#parts.request));
+        return sound(await loadMedia(call, part.source, signal, this.#parts.request));
       case "tone":
         return sound(tone(part.hertz, lineRate, 0, sampleAt(part.ms, lineRate)));
       case "pause":
         return this.#silence(times * part.ms, wait);
       case "keys": {
         const { keys, keyMs } = part;
-        return this.#silence(keys.length * keyMs, wait, () => this.#press(keys, keyMs));
+        const press = () => pressKeys(this.#exchange.ari, call.id, keys, keyMs);
+        return this.#silence(keys.length * keyMs, wait, press);
       }
     }
   }
@@ -131,48 +136,92 @@ class ExchangeLine {
     };
   }
 
-  /** Plays samples until they have left for the telephone. */
-  async #play(
-    samples: Int16Array,
-    times: number,
-    continues: () => boolean,
-    wait: Line["waitUntil"],
-  ): Promise<void> {
+  /** What plays on one timeline: what is played beside it is no part of its queue. */
+  #player(wait: Line["waitUntil"]): PlaySamples {
     const call = this.#call;
-    const connection = await this.#connection;
-    this.#prompts ??= call.recording.open(lineRate);
-    const playout = this.#prompts;
-    const position = () => sampleAt(connection.position, lineRate);
-    const from = position();
-    const total = times * samples.length;
-    if (total === 0) return;
-    for (let count = 0; count < times; count++) playout.enqueue(samples, undefined, from);
-    const isWanted = () => continues() && !call.isOver;
-    const isPlayed = () => playout.reached(from, total, position()) !== undefined;
-    let until = call.talkTime + (total * 1_000) / lineRate + frameDuration;
-    for (; isWanted() && !isPlayed(); until = call.talkTime + frameDuration) {
-      await wait(until, isWanted);
-    }
-    if (isPlayed()) await wait(call.talkTime + connection.latency, isWanted);
-    else playout.clear(position());
+    let prompts: Playout | undefined;
+    return async (samples, times, continues) => {
+      const connection = await this.#connection;
+      prompts ??= call.recording.open(lineRate);
+      const playout = prompts;
+      const position = () => sampleAt(connection.position, lineRate);
+      const from = position();
+      const total = times * samples.length;
+      if (total === 0) return;
+      for (let count = 0; count < times; count++) playout.enqueue(samples, undefined, from);
+      const isWanted = () => continues() && !call.isOver;
+      const isPlayed = () => playout.reached(from, total, position()) !== undefined;
+      let until = call.talkTime + (total * 1_000) / lineRate + frameDuration;
+      for (; isWanted() && !isPlayed(); until = call.talkTime + frameDuration) {
+        await wait(until, isWanted);
+      }
+      if (isPlayed()) await wait(call.talkTime + connection.latency, isWanted);
+      else playout.clear(position());
+    };
   }
 
-  #press(keys: string, keyMs: number): void {
-    const query = {
-      dtmf: keys,
-      duration: String(keyDuration),
-      between: String(keyMs - keyDuration),
+  /**
+   * Rings telephones at once, until one is answered: the others stop ringing then.
+   *
+   * @returns the channel of the one that is answered, or why the first wasn't
+   */
+  async #ring(
+    endpoints: ReadonlyMap<string, string>,
+    { answerTimeout }: Pick<Dialling, "answerTimeout">,
+    leg: SecondLeg,
+    { signal, onEnd }: Pick<Calling, "signal" | "onEnd">,
+  ): Promise<{ readonly channel: string } | { readonly reason: FailureReason }> {
+    const { ari } = this.#exchange;
+    let answered: string | undefined;
+    const ringing = new AbortController();
+    const ring = async (to: string, endpoint: string): Promise<FailureReason | undefined> => {
+      const id = `${this.#call.id}_${++this.#legs}`;
+      const own = new AbortController();
+      const end = () => own.abort();
+      const cancel = () => answered !== id && end();
+      signal.addEventListener("abort", end);
+      ringing.signal.addEventListener("abort", cancel);
+      const reason = await callTelephone(ari, {
+        id,
+        endpoint,
+        callerId: this.#call.params.from_number,
+        answerTimeout,
+        signal: own.signal,
+        onRing: () => leg.transition("ring"),
+        onKey: () => {},
+        onEnd: () => answered === id && onEnd(),
+      });
+      if (reason) return reason;
+      if (answered !== undefined) end();
+      else {
+        answered = id;
+        leg.to = to;
+        ringing.abort();
+      }
+      return;
     };
-    this.#exchange.ari.send("POST", `/channels/${this.#call.id}/dtmf`, query);
+    const [reason = "unreachable"] = await Promise.all(
+      [...endpoints].map(([to, endpoint]) => ring(to, endpoint)),
+    );
+    return answered === undefined ? { reason } : { channel: answered };
   }
 
   /** Calls another telephone, and connects the two. */
   async #dial(dialling: Dialling, wait: Line["waitUntil"]): Promise<Dialled> {
-    const { to, record, answerTimeout, signal, maxDuration = Number.POSITIVE_INFINITY } = dialling;
+    const { step, to, others = [], record, signal } = dialling;
+    const { maxDuration = Number.POSITIVE_INFINITY } = dialling;
     const call = this.#call;
     const { ari, endpoint } = this.#exchange;
+    const endpoints = new Map<string, string>();
+    for (const each of [to, ...others]) {
+      const name = endpoint(each);
+      if (name === undefined) {
+        const kind = /^[a-z]+:/i.exec(each)?.[0] ?? "a number";
+        throw new FlowError(step, "dial", `calls ${kind} which this exchange doesn't reach`);
+      }
+      endpoints.set(each, name);
+    }
     const leg = new SecondLeg(call, dialling);
-    const id = `${call.id}_${++this.#legs}`;
     const ending = new AbortController();
     const end = () => ending.abort();
     signal.addEventListener("abort", end);
@@ -181,25 +230,17 @@ class ExchangeLine {
       call.timeline.skip();
     };
     try {
-      const reason = await callTelephone(ari, {
-        id,
-        endpoint: endpoint(to),
-        callerId: call.params.from_number,
-        answerTimeout,
-        signal: ending.signal,
-        onRing: () => leg.transition("ring"),
-        onKey: () => {},
-        onEnd: hungUp,
-      });
-      if (reason) {
-        leg.transition(reason);
+      const parts = { signal: ending.signal, onEnd: hungUp };
+      const rung = await this.#ring(endpoints, dialling, leg, parts);
+      if ("reason" in rung) {
+        leg.transition(rung.reason);
         return { reason: leg.reason };
       }
       leg.transition("answer");
       const from = call.talkTime;
       if (!record) call.recording.pause(from);
       const first = await this.#connection;
-      const disconnect = await first.join(ari, id, hungUp);
+      const disconnect = await first.join(ari, rung.channel, hungUp);
       await wait(from + maxDuration, () => !signal.aborted && leg.state === "answered");
       disconnect();
       leg.transition("normal");

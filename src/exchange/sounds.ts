@@ -1,16 +1,26 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { MPEGDecoder } from "mpg123-decoder";
 import { resample } from "../emulator/recording/track.ts";
 import { readWav } from "../emulator/recording/wav.ts";
+import { readBody } from "../lib/body.ts";
 import { withoutThrowing } from "../lib/check.ts";
 import { lineRate } from "./media.ts";
 
-/** A program of the operator's that speaks: it reads the text from its standard input, and writes a WAV. */
+/** A program of the operator's that speaks: it reads the text from its standard input, and writes a WAV or an MP3. */
 export interface SpeechCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
+
+/** A service of the operator's that speaks: it receives the text as the body of a POST, and answers a WAV or an MP3. */
+export interface SpeechService {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What speaks. */
+export type SpeechSource = SpeechCommand | SpeechService;
 
 /** How long a spoken text is kept, in milliseconds, and how many are. */
 const keptFor = 24 * 3_600_000;
@@ -44,6 +54,21 @@ const run = ({ command, args }: SpeechCommand, text: string): Promise<Uint8Array
     child.stdin.on("error", () => {});
     child.stdin.end(text);
   });
+
+/** Asks the service. */
+const ask = async ({ url, headers }: SpeechService, text: string): Promise<Uint8Array> => {
+  const signal = AbortSignal.timeout(speechTimeout);
+  const type = { "Content-Type": "text/plain; charset=UTF-8" };
+  const init = { method: "POST", headers: { ...type, ...headers }, body: text, signal };
+  const fail = (): never => {
+    throw new TypeError("the service that speaks gave no answer");
+  };
+  const response = await fetch(url, init).catch(fail);
+  if (!response.ok) throw new TypeError(`the service that speaks answered HTTP ${response.status}`);
+  const { bytes, isWhole } = await readBody(response, maxSpeech, signal).catch(fail);
+  if (isWhole) return bytes;
+  throw new TypeError("the service that speaks answered more than 64 MiB");
+};
 
 /** All channels in one, as 16-bit samples. */
 const mixed = (channels: readonly Float32Array[]): Int16Array => {
@@ -81,38 +106,81 @@ export const readSound = async (bytes: Uint8Array): Promise<Int16Array> => {
 interface Spoken {
   readonly samples: Promise<Int16Array>;
   readonly until: number;
+  /** Digests of the numbers that it was spoken to. */
+  readonly numbers: Set<string>;
 }
 
-/** Speaks texts by a program of the operator's, and keeps them for a while. */
+/** Speaks texts by a program or a service of the operator's, and keeps them for a day at most. */
 export class Speech {
-  readonly #command: SpeechCommand;
+  readonly #source: SpeechSource;
+  /** Of this process alone: a digest of a short text tells nobody the text. */
+  readonly #key = randomBytes(32);
+  /** The oldest first. */
   readonly #spoken = new Map<string, Spoken>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(command: SpeechCommand) {
-    this.#command = command;
+  constructor(source: SpeechSource) {
+    this.#source = source;
+  }
+
+  /** How many texts are kept. */
+  get size(): number {
+    return this.#spoken.size;
   }
 
   /**
    * The samples of a text, at the rate of a telephone.
    *
-   * @throws {TypeError} when the program fails, as a sentence about it
+   * @param number - who hears it
+   * @throws {TypeError} when the program or the service fails, as a sentence about it
    */
-  speak(text: string): Promise<Int16Array> {
-    const now = Date.now();
-    this.#expire(now);
-    const digest = createHash("sha256").update(text).digest("base64");
+  speak(text: string, number: string): Promise<Int16Array> {
+    const digest = this.#digestOf(text);
+    const to = this.#digestOf(number);
     const known = this.#spoken.get(digest);
-    if (known) return known.samples;
-    const samples = run(this.#command, text).then(readSound);
-    samples.catch(() => this.#spoken.delete(digest));
-    this.#spoken.set(digest, { samples, until: now + keptFor });
+    if (known) {
+      known.numbers.add(to);
+      return known.samples;
+    }
+    const source = this.#source;
+    const spoken = "url" in source ? ask(source, text) : run(source, text);
+    const samples = spoken.then(readSound);
+    const kept = { samples, until: Date.now() + keptFor, numbers: new Set([to]) };
+    samples.catch(() => {
+      if (this.#spoken.get(digest) === kept) this.#spoken.delete(digest);
+    });
+    this.#spoken.set(digest, kept);
+    this.#expire();
     return samples;
   }
 
-  /** Drops what is too old, and the oldest of what is too much. */
-  #expire(now: number): void {
+  /** Drops all that was spoken to a number. */
+  erase(number: string): void {
+    const erased = this.#digestOf(number);
+    for (const [digest, { numbers }] of this.#spoken) {
+      if (numbers.has(erased)) this.#spoken.delete(digest);
+    }
+  }
+
+  /** Drops everything. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#spoken.clear();
+  }
+
+  #digestOf(text: string): string {
+    return createHmac("sha256", this.#key).update(text).digest("base64");
+  }
+
+  /** Drops what is too old, and the oldest of what is too much, and again once the next one is too old. */
+  #expire(): void {
+    clearTimeout(this.#timer);
+    const now = Date.now();
     for (const [digest, { until }] of this.#spoken) {
-      if (until > now && this.#spoken.size < maxKept) return;
+      if (until > now && this.#spoken.size <= maxKept) {
+        this.#timer = setTimeout(() => this.#expire(), until - now).unref();
+        return;
+      }
       this.#spoken.delete(digest);
     }
   }

@@ -1,23 +1,28 @@
 import type { Call } from "../emulator/call.ts";
 import type { Telephones } from "../emulator/flow.ts";
 import { Ari, type AriOptions } from "./ari.ts";
-import { callTelephone } from "./channel.ts";
+import { callTelephone, pressKeys } from "./channel.ts";
 import { Connection } from "./connection.ts";
 import { type Exchange, exchangeLine } from "./line.ts";
 import { connectMedia, disconnectMedia } from "./media.ts";
-import { Speech, type SpeechCommand } from "./sounds.ts";
+import { Speech, type SpeechSource } from "./sounds.ts";
 
 /** An exchange, and how it reaches telephones. */
 export interface ExchangeOptions {
   readonly ari: AriOptions;
-  /** Asterisk's name for whom it calls, such as `PJSIP/+12025550100@trunk`, by a number in E.164 or a URI. */
-  readonly endpoint: (to: string) => string;
+  /**
+   * Asterisk's name for whom it calls, such as `PJSIP/+12025550100@trunk`, by a number in E.164 or a URI of the scheme
+   * `sip:` or `client:`; `undefined` for whom it can't reach.
+   */
+  readonly endpoint: (to: string) => string | undefined;
   /** What speaks texts. Without it a text can't be spoken. */
-  readonly speech?: SpeechCommand | undefined;
+  readonly speech?: SpeechSource | undefined;
 }
 
 /** The telephones that an exchange reaches. */
 export interface ExchangeTelephones extends Telephones {
+  /** Drops the speech that is kept of what was said to a number. */
+  readonly erase: (number: string) => void;
   /** Gives up the exchange. Calls should be over. */
   readonly close: () => void;
 }
@@ -25,8 +30,11 @@ export interface ExchangeTelephones extends Telephones {
 /** 429 is the one status that says at each carrier that no call was placed, and that a later request may place it. */
 const lost = { status: 429, detail: "The exchange is not reached." } as const;
 
+/** From one key that we press to the next, in milliseconds. */
+const keyInterval = 250;
+
 const noSpeech = async (): Promise<never> => {
-  throw new TypeError("needs a program that speaks: set speech");
+  throw new TypeError("needs a program or a service that speaks: set speech");
 };
 
 /** The part of an exchange that one call needs. */
@@ -44,9 +52,15 @@ class Calls {
   readonly ring: Telephones["ring"] = async (call, { answerTimeout }) => {
     const { ari, endpoint } = this.#exchange;
     const { to_number, from_number } = call.params;
+    const name = endpoint(to_number);
+    if (name === undefined) {
+      call.transition("unreachable");
+      return;
+    }
+    call.keypad = (keys) => pressKeys(ari, call.id, keys.replaceAll("p", "w"), keyInterval);
     const reason = await callTelephone(ari, {
       id: call.id,
-      endpoint: endpoint(to_number),
+      endpoint: name,
       callerId: from_number,
       answerTimeout: call.limits.answerTimeout ?? answerTimeout,
       signal: call.over.signal,
@@ -95,16 +109,25 @@ class Calls {
 export const openTelephones = async ({
   ari: options,
   endpoint,
-  speech: command,
+  speech: source,
 }: ExchangeOptions): Promise<ExchangeTelephones> => {
   const ari = new Ari(options);
   await ari.open();
-  const speech = command && new Speech(command);
+  const speech = source && new Speech(source);
   const calls = new Calls({
     ari,
     endpoint,
-    speak: (text) => (speech ? speech.speak(text) : noSpeech()),
+    speak: (text, number) => (speech ? speech.speak(text, number) : noSpeech()),
   });
   const { responseTo, ring, lineOf } = calls;
-  return { responseTo, ring, lineOf, close: () => ari.close() };
+  return {
+    responseTo,
+    ring,
+    lineOf,
+    erase: (number) => speech?.erase(number),
+    close: () => {
+      speech?.close();
+      ari.close();
+    },
+  };
 };

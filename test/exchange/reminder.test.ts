@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readWav } from "../../src/emulator/recording/wav.ts";
+import { readSound } from "../../src/exchange/sounds.ts";
+import { path } from "../examples/execute.ts";
 import { applicationOf, from, hears, openStage, placeCall, spoken, to, until } from "./stage.ts";
 import { framesOf, hear } from "./telephone/ear.ts";
 
@@ -65,4 +68,19 @@ test("a key interrupts the question", async () => {
       call.packets.map(({ samples }) => samples),
     ).share,
   ).toBeLessThan(0.9);
+});
+
+test("an MP3 that is played is heard whole", async () => {
+  const app = applicationOf({
+    "/flow": { action: "play", media_url: "https://app.test/glide.mp3" },
+  });
+  const mp3 = readFileSync(path("test/exchange/telephone/glide.mp3"));
+  const { client, telephone } = await openStage({
+    fetch: async (request) =>
+      request.url.endsWith(".mp3") ? new Response(new Uint8Array(mp3)) : app.fetch(request),
+  });
+  const { call } = await placeCall({ client, telephone });
+  await call.answer();
+  await hears(call, await readSound(mp3));
+  expect(await call.ended).toBe("caller");
 });

@@ -1,4 +1,4 @@
-import { inject, onTestFinished } from "vitest";
+import { expect, inject, onTestFinished } from "vitest";
 import type { CallEvent } from "../../src/callbacks/index.ts";
 import { serveNode } from "../../src/cli/serve.ts";
 import { type Emulator, emulate } from "../../src/emulator/emulator.ts";
@@ -6,8 +6,9 @@ import type { EmulatorOptions } from "../../src/emulator/options.ts";
 import { Speech } from "../../src/exchange/sounds.ts";
 import { openTelephones } from "../../src/exchange/telephones.ts";
 import { Client } from "../../src/index.ts";
+import type { MediaApplication } from "./media-application.ts";
 import type { ProvidedExchange } from "./setup.ts";
-import { hear } from "./telephone/ear.ts";
+import { hear, isAudible, voice } from "./telephone/ear.ts";
 import { Telephone, type TelephoneCall } from "./telephone/telephone.ts";
 
 export const from = "+12025550199";
@@ -35,6 +36,7 @@ export const openStage = async (
   const telephones = await openTelephones({
     ari: { ...asterisk, app: `app${process.pid}x${++applications}` },
     endpoint: (number) => {
+      if (!number.startsWith("+")) return;
       const { address, port } = others.get(number) ?? telephone;
       return `PJSIP/trunk/sip:${number}@${address}:${port}`;
     },
@@ -69,7 +71,7 @@ export const openServedStage = async (options: EmulatorOptions) => {
 
 /** What the program that speaks makes of a text, at the rate of a telephone. */
 export const spoken = (text: string): Promise<Int16Array> =>
-  new Speech(inject("exchange").speech).speak(text);
+  new Speech(inject("exchange").speech).speak(text, to);
 
 export const urls = {
   flow_url: "https://app.test/flow",
@@ -164,4 +166,41 @@ export const pause = (ms: number): Promise<void> =>
 /** Waits until a condition holds. */
 export const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await pause(10);
+};
+
+/** What an application and a telephone do on a media socket: play, speak, press and drop, each heard at the other end. */
+export const talkOverMedia = async (
+  call: TelephoneCall,
+  media: MediaApplication,
+): Promise<void> => {
+  await until(media.isOpen);
+  const played = voice(4, 1_500);
+  media.play(played, "played");
+  await hears(call, played);
+  await until(() => media.answers.includes("played"));
+  const spokenTo = voice(5, 1_000);
+  while (hear(spokenTo, media.frames).share < live) {
+    await call.speak(spokenTo);
+    await pause(1_200);
+  }
+  await call.press("5");
+  await until(() => media.keys() === "5");
+  const before = call.packets.length;
+  const long = voice(6, 20_000);
+  media.play(long, "dropped");
+  await hears(call, long.subarray(0, 8_000), 0.9, before);
+  media.clear();
+  // What was dropped is over long before it would have been played.
+  const isQuiet = () => !call.packets.slice(-25).some(({ samples }) => isAudible(samples));
+  await until(isQuiet);
+  expect(call.packets.length - before).toBeLessThan(800);
+};
+
+/** Both channels of a WAV: the callee's, and what the callee has heard. */
+export const channelsOf = (file: Uint8Array) => {
+  const view = new DataView(file.buffer, file.byteOffset + 44);
+  const count = Math.floor(view.byteLength / 4);
+  const channel = (at: number) =>
+    Int16Array.from({ length: count }, (_, index) => view.getInt16(4 * index + 2 * at, true));
+  return { left: channel(0), right: channel(1) };
 };

@@ -2,8 +2,20 @@ import twilioClient from "twilio";
 import { expect, test } from "vitest";
 import { readWav } from "../../src/emulator/recording/wav.ts";
 import { accountSid, authToken, clientFor, startApplication } from "../twilio/stage.ts";
-import { from, hears, openServedStage, pause, spoken, to, until } from "./stage.ts";
-import { framesOf, hear, tone, voice } from "./telephone/ear.ts";
+import { serveMedia, twilioDialect } from "./media-application.ts";
+import {
+  channelsOf,
+  from,
+  hears,
+  openServedStage,
+  pause,
+  speakUntilHeard,
+  spoken,
+  talkOverMedia,
+  to,
+  until,
+} from "./stage.ts";
+import { shareOf, tone, voice } from "./telephone/ear.ts";
 
 const { VoiceResponse } = twilioClient.twiml;
 const second = "+12025550151";
@@ -60,10 +72,10 @@ test("Twilio's client calls a telephone, which hears a Gather, presses, and is c
   answered.ring();
   await answered.answer();
   const [mine, theirs] = [voice(1, 1_500), voice(2, 1_500)];
-  // The media of a telephone is connected in the moment after its answer.
-  await until(() => answered.packets.length > 0);
-  await Promise.all([call.speak(mine), answered.speak(theirs)]);
-  await Promise.all([hears(call, theirs, live), hears(answered, mine, live)]);
+  await Promise.all([
+    speakUntilHeard(call, answered, mine),
+    speakUntilHeard(answered, call, theirs),
+  ]);
   answered.hangUp();
   expect(await call.ended).toBe("caller");
   await until(() => app.received.some(({ fields }) => fields.CallStatus === "completed"));
@@ -81,18 +93,9 @@ test("Twilio's client calls a telephone, which hears a Gather, presses, and is c
   });
   const file = new Uint8Array(await response.arrayBuffer());
   const { left, right } = channelsOf(file);
-  expect(hear(mine, framesOf(left)).share).toBeGreaterThan(live);
-  expect(hear(theirs, framesOf(right)).share).toBeGreaterThan(live);
+  expect(shareOf(mine, left)).toBeGreaterThan(live);
+  expect(shareOf(theirs, right)).toBeGreaterThan(live);
 });
-
-/** Both channels of a WAV: the callee's, and what the callee has heard. */
-const channelsOf = (file: Uint8Array) => {
-  const view = new DataView(file.buffer, file.byteOffset + 44);
-  const count = Math.floor(view.byteLength / 4);
-  const channel = (at: number) =>
-    Int16Array.from({ length: count }, (_, index) => view.getInt16(4 * index + 2 * at, true));
-  return { left: channel(0), right: channel(1) };
-};
 
 /** The beep before a recording. */
 const beep = tone(1_000, 500, 6_000 / 32_767);
@@ -118,7 +121,7 @@ test("a Record has what the telephone has said", async () => {
     headers: { Authorization: `Basic ${btoa(`${accountSid}:${authToken}`)}` },
   });
   const { samples } = readWav(new Uint8Array(await response.arrayBuffer()));
-  expect(hear(message, framesOf(samples)).share).toBeGreaterThan(0.9);
+  expect(shareOf(message, samples)).toBeGreaterThan(0.9);
 });
 
 test("a live call is led elsewhere, keys are pressed for it, and the API ends it", async () => {
@@ -138,4 +141,16 @@ test("a live call is led elsewhere, keys are pressed for it, and the API ends it
   await twilio.client.calls(sid).update({ status: "completed" });
   expect(await call.ended).toBe("caller");
   expect(call.keys).toBe("12#");
+});
+
+test("a media stream of Twilio plays to a telephone, hears it and its keys, and drops what is cleared", async () => {
+  const twilio = await openTwilio();
+  const media = await serveMedia(twilioDialect);
+  const streaming = new VoiceResponse();
+  streaming.connect().stream({ url: media.url });
+  const app = await startApplication({ "/voice": streaming.toString() });
+  const { call } = await placeCall(twilio, app);
+  await talkOverMedia(call, media);
+  media.close();
+  expect(await call.ended).toBe("caller");
 });

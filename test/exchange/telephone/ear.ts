@@ -95,6 +95,26 @@ export const hear = (expected: Int16Array, heard: readonly Int16Array[]): Heard 
   return { share: wanted.length > 0 ? count / wanted.length : 0, first, last };
 };
 
+/** The samples of a piece that is looked for in a recording: 50 ms. */
+const piece = 400;
+
+/** From which correlation on a piece is the same: a recording may hold a gap within it. */
+const samePiece = 0.9;
+
+/** How much of a sound is in a recording, from 0 to 1, wherever its pieces are: where the machine stalls, what follows moves. */
+export const shareOf = (expected: Int16Array, recording: Int16Array): number => {
+  const pieces = Array.from({ length: Math.floor(expected.length / piece) }, (_, at) =>
+    expected.subarray(at * piece, (at + 1) * piece),
+  );
+  const isThere = (part: Int16Array): boolean => {
+    for (let at = 0; at + piece <= recording.length; at++) {
+      if (correlationOf(part, recording.subarray(at, at + piece)) > samePiece) return true;
+    }
+    return false;
+  };
+  return pieces.filter(isThere).length / pieces.length;
+};
+
 /** A tone, as samples. */
 export const tone = (hertz: number, ms: number, amplitude = 0.3): Int16Array =>
   Int16Array.from(
