@@ -8,13 +8,13 @@ import { withoutThrowing } from "../lib/check.ts";
 import { lineRate } from "./media.ts";
 
 /** A program of the operator's that speaks: it reads the text from its standard input, and writes a WAV or an MP3. */
-export interface SpeechCommand {
+interface SpeechCommand {
   readonly command: string;
   readonly args: readonly string[];
 }
 
 /** A service of the operator's that speaks: it receives the text as the body of a POST, and answers a WAV or an MP3. */
-export interface SpeechService {
+interface SpeechService {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

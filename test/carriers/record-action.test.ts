@@ -9,7 +9,8 @@ import { nccoOf } from "../../src/carriers/vonage/ncco.ts";
 import type { CalleeAct } from "../../src/emulator/index.ts";
 import { hangup } from "../../src/flows/actions.ts";
 import { pause } from "../../src/flows/prompts.ts";
-import { type RecordingInput, record } from "../../src/flows/record.ts";
+import { record } from "../../src/flows/record.ts";
+import type { RecordingInput } from "../../src/flows/recorded.ts";
 import { say } from "../../src/flows/say.ts";
 import { converse, type Program, services, spokenIn } from "./conversations.ts";
 

@@ -49,7 +49,7 @@ const standIn = (note: ScriptOptions["note"]): FlowCampaign => ({
     cancel: async () => note(call_id, "campaign.cancel"),
   }),
   note: (given) => {
-    if ("event" in given) return;
+    if ("event" in given || "recording_id" in given) return;
     const { call, answers, answered_by, message } = given;
     const facts = { ...answers, ...(answered_by && { answered_by }), ...(message && { message }) };
     const texts = Object.entries(facts).map(([name, value]) => `${name} = ${value}`);

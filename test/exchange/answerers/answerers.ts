@@ -103,7 +103,7 @@ export const answerersOf = (speech: ReturnType<typeof speechOf>, seed: number) =
     const args = speech.args.map((arg, at) => (speech.args[at - 1] === "-v" ? voice : arg));
     const speaker = speakers.get(voice) ?? new Speech({ ...speech, args });
     speakers.set(voice, speaker);
-    return speaker.speak(text);
+    return speaker.speak(text, "+12025550150");
   };
   const make = async (
     texts: readonly string[],

@@ -5,13 +5,14 @@ import { twilio } from "../../../src/carriers/twilio/index.ts";
 import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import { wavHead } from "../../../src/emulator/recording/wav.ts";
 import {
+  type Action,
   audio,
   dial,
   flowHandler,
   gather,
   hangup,
+  type KeyCount,
   pause,
-  type play,
   record,
   say,
   stream,
@@ -92,7 +93,7 @@ describe.each(lines)("a flow on the line of %s", (_, service) => {
   });
 });
 
-const ofAction = (onAnswer: () => ReturnType<typeof say | typeof play | typeof dial>) =>
+const ofAction = (onAnswer: () => Action) =>
   flowHandler({ dangerouslyAllowUnverified: true, onAnswer, onError: () => {} });
 
 describe("the transcript of a flow", () => {
@@ -144,7 +145,7 @@ describe("the transcript of a flow", () => {
 });
 
 describe("the turn of some keys", () => {
-  const asks = (digits: number) =>
+  const asks = (digits: KeyCount) =>
     flowHandler({
       secret,
       onAnswer: () => gather("Your number.", { digits, next: "thanks" }),

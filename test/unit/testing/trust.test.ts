@@ -1,15 +1,21 @@
 import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
 import { connectAgent } from "../../../src/agents/session.ts";
-import { type SimulateOptions, scriptedAgent, simulateCall } from "../../../src/testing/index.ts";
+import {
+  type SimulateSocketOptions,
+  scriptedAgent,
+  simulateCall,
+} from "../../../src/testing/index.ts";
 import { Lateness, marked, trustOf } from "../../../src/testing/trust.ts";
 import { turnsOf } from "../../../src/testing/turns.ts";
 import { conversation, talkWith, voice, wellBehaved } from "./agents.ts";
 
 /** An application that has the agent speak once a promise has settled, which it makes 2 s after the answer. */
-const waiting = (wait: (given: Parameters<SimulateOptions["app"]>[1]) => Promise<unknown>) => {
+const waiting = (
+  wait: (given: Parameters<SimulateSocketOptions["app"]>[1]) => Promise<unknown>,
+) => {
   const scripted = scriptedAgent([{ ms: 500 }, { ms: 500 }], { patience: 100_000 });
-  const app: SimulateOptions["app"] = (socket, given) => {
+  const app: SimulateSocketOptions["app"] = (socket, given) => {
     const session = connectAgent(socket, scripted, given);
     let heard = 0;
     socket.addEventListener("message", () => {

@@ -150,7 +150,15 @@ test("recordings that calls have made are waited for", async () => {
     steps: { thanks: () => say("Thank you.") },
   });
   const { context } = made("RE1");
-  const given = { context } as Parameters<typeof script.onAnswer>[0];
+  const call = {
+    ...{ call_id: "cs_1", account_id: "acc_1", direction: "outbound" },
+    ...{ from_number: "+12025550199", to_number: "+12025550100" },
+  };
+  const given = {
+    ...{ call, context, variables: {}, digits: "", attempt: 1, answers: {} },
+    contact: { to_number: "+12025550100", id: undefined, variables: {}, attempt: 2 },
+    campaign: { block: async () => 1, callBack: async () => true, cancel: async () => {} },
+  };
   await script.onAnswer(given);
   await script.steps?.thanks?.(given);
   const complete = recordings.complete(new AbortController().signal);

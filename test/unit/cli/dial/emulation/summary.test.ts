@@ -22,7 +22,7 @@ const callAt = (startedAt: number, seconds: number, text = "Hello."): EmulatedCa
 const resultOf = (contact: number, disposition: Result["disposition"]): Result => ({
   ...{ contact, to_number: `+1202555010${contact}`, id: undefined, disposition, attempts: 1 },
   ...{ reason: undefined, call_id: undefined, startedAt: undefined, endedAt: undefined },
-  ...{ duration: undefined, answered_by: undefined, variables: {} },
+  ...{ duration: undefined, answered_by: undefined, recordings: [], variables: {} },
   answers: contact === 2 ? { visit: "5" } : {},
 });
 
