@@ -53,6 +53,19 @@ const shownWord = (word: string): string => {
 const shownQuotation = (whole: string, before: string, inside: string, after: string): string =>
   inside.includes(" ") ? before + left + after : whole;
 
+/** Quotations: escaped as in JSON, and between quotes of each kind. An apostrophe is between two letters. */
+const quotations: readonly RegExp[] = [
+  /(\\")([^"]*)(\\")/g,
+  /((?<!\\)["“„«])((?:\\.|[^"“”«»\\])*)(["”“»])/g,
+  /((?<!\p{L})['‘‚])((?:[^'‘’‚]|(?<=\p{L})['’](?=\p{L}))*)(['‘’](?!\p{L}))/gu,
+  /(‹)([^‹›]*)(›)/g,
+  /(「)([^「」]*)(」)/g,
+  /(`)([^`]*)(`)/g,
+];
+
+const withoutQuotations = (text: string): string =>
+  quotations.reduce((shown, quotation) => shown.replace(quotation, shownQuotation), text);
+
 /** A text on one line, without markup and without what hides or joins characters: as it is searched for a key. */
 export const lineOf = (text: string): string =>
   text
@@ -68,12 +81,8 @@ export const lineOf = (text: string): string =>
  * before: parts of it could stay.
  */
 export const shownText = (line: string): string =>
-  line
-    .split(" ")
-    .map(shownWord)
-    .join(" ")
-    .replace(/(["“„«])([^"“”«»]*)(["”“»])/g, shownQuotation)
-    .replace(/((?<!\p{L})')([^']*)('(?!\p{L}))/gu, shownQuotation)
+  // A word that is not shown may have one of the quotes: so once before, and once after.
+  withoutQuotations(withoutQuotations(line).split(" ").map(shownWord).join(" "))
     .replace(digitRun, maskDigits)
     .replace(spelledDigits, "***")
     .trim()

@@ -7,7 +7,7 @@ import { check, fieldsOf } from "../lib/check.ts";
 import { type Host, issueLine, UsageError } from "./command.ts";
 import { importModule } from "./script.ts";
 
-/** How much of stdin is read, in characters: no prompt takes more. */
+/** How much of stdin is read, in characters: no prompt takes more, and no text is cut. */
 const maxInput = 10_000;
 
 const hint =
@@ -28,7 +28,8 @@ const textFlow = async (
   { terminal, signal }: Host,
 ): Promise<CallFlow> => {
   const isInput = text === "-";
-  const spoken = isInput ? (await terminal.input(maxInput, signal)).trim() : text;
+  const input = isInput ? await terminal.input(maxInput, signal) : text;
+  const spoken = isInput && input.length <= maxInput ? input.trim() : input;
   try {
     const flow = say(spoken);
     if (!(isInput || json)) await terminal.report(hint);

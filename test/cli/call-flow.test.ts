@@ -54,6 +54,17 @@ describe("outdial call with its flow in the request", () => {
     expect(said()).toContain("Hello.");
   });
 
+  it("refuses a text on stdin that is too long with its spaces, as it may go on", async () => {
+    const { env, flags, said } = await start();
+    const input = `${" ".repeat(65_530)}Your table is ready.`;
+    const { code, stderr } = await startWithInput([...flags, "--say", "-"], env, input);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^outdial: --say: the text must be a text of 1 to 1500 characters/),
+    ]);
+    expect(said()).toBe("[]");
+  });
+
   it("performs the action of a module", async () => {
     const { call, said } = await start();
     const flow = module('export default { action: "say", prompts: ["From a file."] };');

@@ -21,6 +21,9 @@ export const areas: Readonly<Record<string, CauseArea>> = {
   31: "stream",
 };
 
+/** How much of a notification's text is read, in characters. */
+const maxText = 16_000;
+
 /** The notifications of a call. Their text is a form; beside `Msg`, it has URLs with their signatures, and digits. */
 const causesIn: NonNullable<CarrierLive["causes"]>["causesIn"] = (
   { notifications, next_page_uri },
@@ -32,7 +35,9 @@ const causesIn: NonNullable<CarrierLive["causes"]>["causesIn"] = (
     .filter(({ call_sid }) => isText(call_sid) && call_sid.toLowerCase() === id.toLowerCase())
     .map(({ error_code, log, message_text }) => {
       const [code, thousands = ""] = /^(\d\d)\d{3}$/.exec(String(error_code)) ?? [];
-      const message = new URLSearchParams(isText(message_text) ? message_text : "");
+      const message = new URLSearchParams(
+        isText(message_text) ? message_text.slice(0, maxText) : "",
+      );
       const [status] = /^[1-5]\d\d$/.exec(message.get("httpResponse") ?? "") ?? [];
       return {
         code,

@@ -293,8 +293,32 @@ describe("the text of a service", () => {
     ["10000 ms, 12025550100 ms", "10000 ms, *** ms"],
     ["https://+12025550100.example/", "https://***.example"],
     ["don't stop, can't go", "don't stop, can't go"],
+    ["can't say 'Don't forget it, Ada'", "can't say '…'"],
+    ["can’t say ‘Don’t forget it, Ada’", "can’t say ‘…’"],
+    ["say ‹Hello, Ada›, `Hello, Ada` and 「Hello, Ada」", "say ‹…›, `…` and 「…」"],
+    ["the field `text` of `say`", "the field `text` of `say`"],
+    [String.raw`bad: {\"text\":\"Your table is ready\"}`, "bad: …"],
+    [String.raw`bad: "Ada said \"yes, of course\" to us"`, 'bad: "…"'],
   ])("hides what is no explanation: %s", (text, shown) => {
     expect(shownText(lineOf(text))).toBe(shown);
+  });
+
+  test("a number that is none has no part in it: no pattern is made of it that takes minutes, or has the key in its error", async () => {
+    for (const digits of [400, 400_000]) {
+      const from = `+${"1".repeat(digits)}`;
+      const list = () => listOf(notification({ Msg: "1".repeat(30) }));
+      const { causes } = await why(id, twilioWith(list, { ...call, from }).options);
+      expect(causes, `${digits}`).toMatchObject([{ text: "***" }]);
+    }
+  });
+
+  test("of a notification's text only its beginning is read", async () => {
+    const read = await whyWith(
+      { ...notification({}), message_text: `Msg=late&${"a&".repeat(8_000)}httpResponse=404` },
+      { ...notification({}), message_text: `${"a&".repeat(10_000)}Msg=never` },
+    );
+    expect(read.causes).toMatchObject([{ text: "late" }, { code: "11200" }]);
+    expect(read.causes[1]?.text).toBeUndefined();
   });
 
   test("costs no time that grows with its square: a service may send what takes the longest", async () => {
