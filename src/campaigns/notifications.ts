@@ -107,7 +107,10 @@ const isNews = (event: CallEvent): boolean =>
 export type EventSettings = FollowSettings &
   Pick<ServiceSettings, "name" | "get" | "settleTimeout">;
 
-/** Whether an attempt is at the service that a notification came from: none is at another once it was placed. */
+/**
+ * Whether an attempt may be at the service that a notification came from: none is at another once it was placed. One whose
+ * claim was taken back is at none: a restored backup may lack the claim of the next service.
+ */
 export const isAtService = (
   sql: Sql,
   { contact, attempt }: Attempt,
@@ -115,7 +118,7 @@ export const isAtService = (
 ): boolean => {
   if (name === undefined) return true;
   const [row] = sql.all(
-    "select service from outdial_attempt where contact = ? and attempt = ?",
+    "select service from outdial_attempt where contact = ? and attempt = ? and post is not 'no'",
     contact,
     attempt,
   );
@@ -148,6 +151,8 @@ export const openAttempt = (
   at: number,
   settings: EventSettings,
 ): boolean => {
+  // Read in the transaction: a claim that waited for it may have given the attempt to another service.
+  if (!isAtService(sql, key, settings.name)) return false;
   const state = stateOf(sql, key);
   if (state === undefined || state === "released") {
     const contact = contactOf(sql, key.contact);

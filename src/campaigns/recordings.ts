@@ -44,9 +44,12 @@ export const recordRecording = async (
   { clock, name }: Pick<ServiceSettings, "clock" | "name">,
 ): Promise<boolean> => {
   const key = attemptIn(sql, context);
-  if (!key || !isAtService(sql, key, name)) return false;
-  if (!isId(recording_id)) fail("recording_id", `must be an id of at most ${longestId} characters`);
+  if (!key) return false;
   return sql.commit(() => {
+    if (!isAtService(sql, key, name)) return false;
+    if (!isId(recording_id)) {
+      fail("recording_id", `must be an id of at most ${longestId} characters`);
+    }
     if (stateOf(sql, key) === undefined || isErasedIn(sql, key.contact)) return false;
     sql.all(
       "insert into outdial_recording values (?, ?, ?, ?, ?) on conflict do nothing",

@@ -1,6 +1,9 @@
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parse } from "valibot";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { CallEvent } from "../../../src/callbacks/event.ts";
 import { verifyUrl } from "../../../src/callbacks/signed-url.ts";
 import type { CallAtUrls } from "../../../src/calls/params.ts";
@@ -313,6 +316,87 @@ describe("a notification to a campaign with several services", () => {
     const received = await stage.received(0, "call.completed");
     expect(await stage.campaign.note(received, { service: first })).toBe(false);
     expect(await stage.tell(1, "call.completed")).toBe(true);
+  });
+});
+
+describe("a notification of a service that another one follows, in a file", () => {
+  const fileOf = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), "services-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    return join(folder, "people.outdial");
+  };
+  const refuses = () => {
+    throw refusal(400);
+  };
+
+  it.each(["end", "answer", "recording"])(
+    "does not count for the claim of the other, which is committed with it: %s",
+    async (kind) => {
+      const stage = await stageOf({ main: { concurrency: 1 } }, {}, new DatabaseSync(fileOf()));
+      stage.answers.main = refuses;
+      await stage.campaign.add(people(2));
+      await stage.step();
+      const [refused, live] = ["main", "spare"].map((name) =>
+        stage.posts.findIndex(({ service }) => service === name),
+      ) as [number, number];
+      const forged = await stage.received(refused, "call.failed", "busy");
+      const { context } = forged;
+      const given = {
+        end: forged,
+        answer: { call: { call_id: "x" }, context, answers: { visit: "1" } },
+        recording: { call: { call_id: "x" }, context, recording_id: "rec_1" },
+      }[kind] as typeof forged;
+      const answered = await stage.received(live, "call.answered");
+      const realTimeout = setTimeout;
+      const held: (() => void)[] = [];
+      let isHeld = false;
+      vi.spyOn(performance, "now").mockReturnValue(performance.now());
+      vi.stubGlobal("setTimeout", (work: () => void, wait?: number) =>
+        isHeld ? held.push(work) : realTimeout(work, wait),
+      );
+      onTestFinished(() => {
+        vi.unstubAllGlobals();
+        vi.restoreAllMocks();
+      });
+      // From a commit on the next ones wait for each other.
+      await stage.campaign.note(answered, { service: "spare" });
+      stage.time.now += 2_000;
+      isHeld = true;
+      const stepped = stage.campaign.step();
+      for (let turns = 0; held.length === 0 && turns < 10_000; turns++) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      const noted = stage.campaign.note(given, { service: "main" });
+      isHeld = false;
+      for (const work of held) work();
+      await stepped;
+      await stage.campaign.idle();
+      expect(await noted).toBe(false);
+      expect(stage.by("spare")).toHaveLength(2);
+      expect(stage.campaign.progress()).toMatchObject({ calling: 2 });
+      await stage.campaign.close();
+    },
+  );
+
+  it("is that of the call, where a restored backup has the refusal of the other alone", async () => {
+    const file = fileOf();
+    const stage = await stageOf({}, {}, new DatabaseSync(file));
+    stage.answers.main = refuses;
+    await stage.campaign.add(people(1));
+    await stage.step();
+    copyFileSync(file, `${file}-backup`);
+    await stage.step(1_000);
+    expect(stage.posts.map(({ service }) => service)).toEqual(["main", "spare"]);
+    const ended = await stage.received(1, "call.completed");
+    await stage.campaign.close();
+    const restored = await stageOf({}, {}, new DatabaseSync(`${file}-backup`), stage.time.now);
+    expect(await restored.campaign.note(ended, { service: "spare" })).toBe(true);
+    await restored.step(2_000);
+    expect(restored.posts).toEqual([]);
+    expect([...restored.campaign.results()]).toMatchObject([
+      { disposition: "completed", service: "spare" },
+    ]);
+    await restored.campaign.close();
   });
 });
 
