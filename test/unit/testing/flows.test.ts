@@ -241,7 +241,6 @@ describe.each(lines)("a flow with a media socket on the line of %s", (_, service
     press("5"),
     silent,
   ];
-  // The agent hears the end of the key, too, and answers that.
   const agent = scriptedAgent([{ ms: 1_000 }, { ms: 700 }, { ms: 700 }], { patience: 500 });
 
   test("has the flow and the agent in one report, and the keys of the socket are no turn", async () => {
@@ -266,6 +265,23 @@ describe.each(lines)("a flow with a media socket on the line of %s", (_, service
     expect(call.turns).toHaveLength(2);
     expect(call.turns[1]?.response).toBeGreaterThan(490);
     expect(call.turns[1]?.response).toBeLessThan(521);
+  });
+
+  test("has the agent's first words whole: the key that led to it is none of the callee's words", async () => {
+    const interruptions: unknown[] = [];
+    const call = await simulateCall({
+      flow,
+      app: (socket, options) =>
+        connectAgent(socket, agent, {
+          ...options,
+          onInterrupted: (interruption) => void interruptions.push(interruption),
+        }),
+      ...{ secret, service },
+      caller: [untilPrompt, press("1"), { type: "until-quiet" }, { type: "hangup" }],
+    });
+    expect(interruptions).toEqual([]);
+    expect(call.turns).toMatchObject([{ keys: 1, response: 0 }]);
+    expect(call.deadAir.count).toBe(0);
   });
 
   test("is refused by name without an application", async () => {
