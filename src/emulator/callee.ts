@@ -54,7 +54,7 @@ const keyHertz = (digit: string): readonly number[] => {
 
 /** Sounds a key, from a time in milliseconds since the answer. */
 export const addKeyTone = (track: Track, digit: string, from: number): void => {
-  for (const hertz of keyHertz(digit)) track.addTone(hertz, from, from + keyDuration);
+  for (const hertz of keyHertz(digit)) track.addKeyTone(hertz, from, from + keyDuration);
 };
 
 /** Whether a WAV may have this sample rate. */

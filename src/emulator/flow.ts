@@ -19,8 +19,8 @@ export interface Telephones {
 /** What a call needs of the emulator. */
 export interface CallParts extends FlowParts {
   readonly telephones: Telephones;
-  /** Milliseconds from the answer. */
-  readonly maxDuration: number;
+  /** Milliseconds from the answer, at most; the request for the call may have a shorter limit. */
+  readonly maxDuration?: number | undefined;
   readonly callee?: Callee | undefined;
   readonly onCall?: OnCall | undefined;
   /**
@@ -48,11 +48,15 @@ const followFlow = async (call: Call, { follow, ...parts }: CallParts): Promise<
   }
 };
 
+/** How long a call without a limit may last, in milliseconds. */
+const longestCall = 3_600_000;
+
 /** Runs a call from dialling to its end. */
 export const runCall = async (call: Call, parts: CallParts): Promise<void> => {
   await parts.telephones.ring(call, parts);
   if (call.state !== "answered") return;
-  const { maxDuration = parts.maxDuration } = call.limits;
-  call.timeline.after(maxDuration, () => call.transition("max_duration"));
+  const { maxDuration = longestCall } = call.limits;
+  const longest = Math.min(parts.maxDuration ?? Number.POSITIVE_INFINITY, maxDuration);
+  call.timeline.after(longest, () => call.transition("max_duration"));
   await followFlow(call, parts);
 };

@@ -153,9 +153,10 @@ export interface EmulatorOptions {
    */
   readonly answerTimeout?: number | undefined;
   /**
-   * How long an answered call may last. Then it completes with `max_duration`.
+   * How long an answered call may last. Then it completes with `max_duration`. A shorter limit of the request for the call comes
+   * first.
    *
-   * @defaultValue 3 600 000, an hour
+   * @defaultValue that of the request, such as `timeLimit` and Vonage's two hours; else 3 600 000, an hour
    */
   readonly maxDuration?: number | undefined;
   /**
@@ -203,7 +204,6 @@ export const emulatorDefaults = {
   speed: 1,
   ringDuration: 2_000,
   answerTimeout: 30_000,
-  maxDuration: 3_600_000,
   keep: 1_000,
 } as const;
 
@@ -290,7 +290,7 @@ export const EmulatorSettingsSchema: GenericSchema<unknown, EmulatorSettings> = 
     ),
     ringDuration: optional(milliseconds, emulatorDefaults.ringDuration),
     answerTimeout: optional(milliseconds, emulatorDefaults.answerTimeout),
-    maxDuration: optional(milliseconds, emulatorDefaults.maxDuration),
+    maxDuration: optional(milliseconds),
     responseTimeout: optional(milliseconds),
     onCall: optional(custom<OnCall>(isFunction, "must be a function")),
     callee: optional(

@@ -345,6 +345,8 @@ export const runStream = async (
 
   let isBroken = false;
   log("open");
+  // A carrier has heard the whole of a key before it asks for what follows.
+  if (!media) call.recording.callee.endKey(from);
   if (!record) call.recording.pause(from);
   socket.addEventListener("message", ({ data }) => {
     if (isBroken) return;

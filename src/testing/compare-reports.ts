@@ -190,11 +190,11 @@ const counted =
 const cutInOf = ({ turns }: Report): number =>
   Math.max(0, ...turns.map(({ response = 0 }) => -response));
 
-/** How often a flow did something whose repetition, or absence, is as wrong as that of a tool. */
+/** How often a flow or its callee did something. What an agent says, and how often, is the model's. */
 const doneIn =
-  (done: SimulatedText["type"]) =>
+  (by: SimulatedText["who"], done: SimulatedText["type"]) =>
   ({ transcript }: Report): number =>
-    transcript.filter(({ type }) => type === done).length;
+    transcript.filter(({ who, type }) => who === by && type === done).length;
 
 const comparedFigures: readonly Compared[] = [
   { name: "turns.n", worse: "fewer", of: ({ turns }) => turns.length },
@@ -221,8 +221,10 @@ const comparedFigures: readonly Compared[] = [
     worse: "more",
     of: ({ tools }) => tools.filter(({ isError }) => isError).length,
   },
-  { name: "recorded.n", worse: "other", of: doneIn("recorded") },
-  { name: "dialed.n", worse: "other", of: doneIn("dialed") },
+  { name: "said.n", worse: "fewer", of: doneIn("flow", "said") },
+  { name: "played.n", worse: "fewer", of: doneIn("flow", "played") },
+  { name: "recorded.n", worse: "other", of: doneIn("callee", "recorded") },
+  { name: "dialed.n", worse: "other", of: doneIn("flow", "dialed") },
   { name: "end.by", worse: "other", of: ({ end }) => end.by },
   { name: "end.reason", worse: "other", of: ({ end }) => end.reason },
   { name: "end.session", worse: "other", of: ({ end }) => end.session },

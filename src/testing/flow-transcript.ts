@@ -1,4 +1,4 @@
-import { keyInterval } from "../emulator/callee.ts";
+import type { CalleeAct } from "../emulator/callee-script.ts";
 import type { LineParts } from "../emulator/simulated-line.ts";
 import type { Part } from "../performer/line.ts";
 import type { CallRecord, HistoryEntry } from "../server/history.ts";
@@ -33,21 +33,29 @@ export const performedBy = (
     void performed.push({ who: "callee", type: "recorded", text: "", final: true, ms, to }),
 });
 
-/** The keys that the callee has pressed, those of one act together. */
+/**
+ * The keys that the callee has pressed, those of one act together.
+ *
+ * @param counts - how many keys each act has, in order
+ */
 const pressedIn = (
   history: readonly HistoryEntry[],
   msOf: (entry: HistoryEntry) => number,
+  counts: readonly number[],
 ): readonly SimulatedText[] => {
-  const found: (SimulatedText & { readonly to: number })[] = [];
-  for (const entry of history) {
-    if (entry.type !== "press") continue;
-    const ms = msOf(entry);
-    const last = found.at(-1);
-    const isMore = last && ms - last.to <= keyInterval;
-    if (isMore) found[found.length - 1] = { ...last, text: last.text + entry.digit, to: ms };
-    else found.push({ who: "callee", type: "pressed", text: entry.digit, final: true, ms, to: ms });
-  }
-  return found;
+  const keys = history.flatMap((entry) =>
+    entry.type === "press" ? [{ digit: entry.digit, ms: msOf(entry) }] : [],
+  );
+  let next = 0;
+  return counts.flatMap((count) => {
+    const own = keys.slice(next, next + count);
+    next += count;
+    const [first] = own;
+    if (!first) return [];
+    const text = own.map(({ digit }) => digit).join("");
+    const { ms: to } = own.at(-1) ?? first;
+    return [{ who: "callee", type: "pressed", text, final: true, ms: first.ms, to } as const];
+  });
 };
 
 /** Whom the flow has dialed. */
@@ -83,15 +91,18 @@ const saidIn = (
  * What a flow and its callee said and did, in order.
  *
  * @param performed - what the line has reported
+ * @param acts - what the callee did
  */
 export const transcriptOf = (
   { history, answered_at = 0 }: CallRecord,
   performed: readonly SimulatedText[],
+  acts: readonly CalleeAct[],
 ): readonly SimulatedText[] => {
   const msOf = ({ at }: HistoryEntry) => Date.parse(at) - answered_at;
-  const callee = [...pressedIn(history, msOf), ...saidIn(history, msOf)];
-  // Of what happens at one time, the callee's is first: the flow reacts to it.
-  return [...callee, ...performed, ...dialedIn(history, msOf)].sort(
+  const counts = acts.flatMap((act) => (act.type === "press" ? [act.digits.length] : []));
+  const callee = [...pressedIn(history, msOf, counts), ...saidIn(history, msOf)];
+  // Of what happens at one time, the callee's is first: the flow reacts to it. What is said lasts, so it follows what was dialed then.
+  return [...callee, ...dialedIn(history, msOf), ...performed].sort(
     (one, other) => one.ms - other.ms,
   );
 };

@@ -171,7 +171,7 @@ const figuresOf = (
   const utterances = words.map(({ utterance }) => utterance);
   const roundTrip = roundTripOf(line);
   const by = flow && endedBy(record, noted);
-  const inFlow = flow ? transcriptOf(record, performed) : [];
+  const inFlow = flow ? transcriptOf(record, performed, noted.acts) : [];
   const inOrder = (one: { readonly from: number }, other: { readonly from: number }) =>
     one.from - other.from;
   const turns = marked(

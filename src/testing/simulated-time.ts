@@ -134,7 +134,8 @@ export class SimulatedTime implements VirtualTime {
     this.#pace = pace;
     const clock = () => Math.round(this.epoch + this.#now);
     const wait = (milliseconds: number): Promise<void> => {
-      if (!(milliseconds >= 0)) fail("milliseconds", "must be a number, 0 or more");
+      if (!(Number.isFinite(milliseconds) && milliseconds >= 0))
+        fail("milliseconds", "must be a finite number, 0 or more");
       const over = new Promise<void>((resolve) => void this.media.after(milliseconds, resolve));
       return this.runUntil(over);
     };

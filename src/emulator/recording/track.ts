@@ -119,6 +119,8 @@ interface Tone {
   /** Milliseconds since the answer. */
   readonly from: number;
   to: number;
+  /** Whether it is of a key. */
+  readonly isKey?: true;
 }
 
 /** A range of samples that is being mixed. */
@@ -162,9 +164,12 @@ export class Track {
   /** What no longer changes, by milliseconds since the answer. */
   readonly #fixed: SpanList<Piece | Tone> = new SpanList();
 
+  /** How many tones of keys were ended. */
+  #ended = 0;
+
   /** A text that changes whenever the audio does. */
   get revision(): string {
-    return `${this.#fixed.size} ${this.#openTones.map(({ to }) => to)}`;
+    return `${this.#fixed.size} ${this.#ended} ${this.#openTones.map(({ to }) => to)}`;
   }
 
   /** Adds a tone between two times in milliseconds since the answer; its end may be moved. */
@@ -185,6 +190,20 @@ export class Track {
   /** Adds a tone between two times in milliseconds since the answer. */
   addTone(hertz: number, from: number, to: number): void {
     this.#fixed.add(from, to, { hertz, from, to });
+  }
+
+  /** Adds a tone of a key, which `endKey` may shorten. */
+  addKeyTone(hertz: number, from: number, to: number): void {
+    this.#fixed.add(from, to, { hertz, from, to, isKey: true });
+  }
+
+  /** Ends the key that sounds at a time, in milliseconds since the answer. */
+  endKey(at: number): void {
+    for (const each of this.#fixed.between(at, at)) {
+      if (!("isKey" in each)) continue;
+      each.to = at;
+      this.#ended++;
+    }
   }
 
   add(piece: Piece): void {

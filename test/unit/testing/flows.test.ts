@@ -121,6 +121,18 @@ describe("the transcript of a flow", () => {
     ]);
   });
 
+  test("has whom the flow dials before what it says at the same moment, as that was busy", async () => {
+    const flow = flowHandler({
+      secret,
+      onAnswer: () => dial("+12025550101", { next: "after" }),
+      steps: { after: () => say("It is busy.") },
+    });
+    expect(heardIn(await simulateCall({ flow, secret, caller: [] }))).toEqual([
+      "flow dialed +12025550101",
+      "flow said It is busy.",
+    ]);
+  });
+
   test("has what the callee says as a text, and when they are recorded", async () => {
     const flow = flowHandler({
       secret,
@@ -156,6 +168,27 @@ describe("the turn of some keys", () => {
     const caller = [untilPrompt, press("1234"), silent];
     const { turns } = await simulateCall({ flow: asks(4), secret, caller });
     expect(turns).toEqual([{ from: 800, to: 1_380, expect: "respond", keys: 4, response: 0 }]);
+  });
+
+  test("is one for each act, also of two acts without a pause", async () => {
+    const flow = flowHandler({
+      secret,
+      onAnswer: () => gather("Press 1.", { digits: 1, on: { 1: "more" } }),
+      steps: {
+        more: () => gather("Press 2.", { digits: 1, on: { 2: "bye" } }),
+        bye: () => hangup(),
+      },
+    });
+    const caller = [{ type: "until", ms: 300 }, press("1"), press("2"), silent] as const;
+    const { turns, transcript } = await simulateCall({ flow, secret, caller });
+    expect(turns).toEqual([
+      { from: 300, to: 300, expect: "respond", keys: 1, response: 0 },
+      { from: 500, to: 500, expect: "respond", keys: 1, response: 0 },
+    ]);
+    expect(transcript.filter(({ who }) => who === "callee")).toMatchObject([
+      { text: "1", ms: 300 },
+      { text: "2", ms: 500 },
+    ]);
   });
 
   test("says that the flow went on before the last one", async () => {
@@ -208,7 +241,6 @@ describe.each(lines)("a flow with a media socket on the line of %s", (_, service
     press("5"),
     silent,
   ];
-  // The agent hears the end of the key, too, and answers that.
   const agent = scriptedAgent([{ ms: 1_000 }, { ms: 700 }, { ms: 700 }], { patience: 500 });
 
   test("has the flow and the agent in one report, and the keys of the socket are no turn", async () => {
@@ -233,6 +265,23 @@ describe.each(lines)("a flow with a media socket on the line of %s", (_, service
     expect(call.turns).toHaveLength(2);
     expect(call.turns[1]?.response).toBeGreaterThan(490);
     expect(call.turns[1]?.response).toBeLessThan(521);
+  });
+
+  test("has the agent's first words whole: the key that led to it is none of the callee's words", async () => {
+    const interruptions: unknown[] = [];
+    const call = await simulateCall({
+      flow,
+      app: (socket, options) =>
+        connectAgent(socket, agent, {
+          ...options,
+          onInterrupted: (interruption) => void interruptions.push(interruption),
+        }),
+      ...{ secret, service },
+      caller: [untilPrompt, press("1"), { type: "until-quiet" }, { type: "hangup" }],
+    });
+    expect(interruptions).toEqual([]);
+    expect(call.turns).toMatchObject([{ keys: 1, response: 0 }]);
+    expect(call.deadAir.count).toBe(0);
   });
 
   test("is refused by name without an application", async () => {
@@ -319,6 +368,25 @@ describe("the report of a flow", () => {
     const [one, other] = [await of(reminder()), await of(reminder())];
     expect(await one.toReport()).toEqual(await other.toReport());
     expect((await of(reminder(), { twice: true })).trust).toMatchObject({ runs: 2, ok: true });
+  });
+
+  test("is compared: a step that throws says less, and so does one that plays nothing", async () => {
+    const plays = (step: () => Action) =>
+      flowHandler({
+        secret,
+        onAnswer: () => gather("Press 1.", { digits: 1, on: { 1: "next" } }),
+        steps: { next: step },
+        onError: () => {},
+      });
+    const fails = () => {
+      throw new Error("the step fails");
+    };
+    const reportOf = async (step: () => Action) => (await of(plays(step))).toReport();
+    const baseline = await reportOf(() => say(["Hi.", audio("https://app.test/a.wav")]));
+    expect(compareReports(await reportOf(fails), baseline)).toEqual([
+      { figure: "said.n", now: 1, baseline: 2 },
+      { figure: "played.n", now: 0, baseline: 1 },
+    ]);
   });
 
   test("is compared: a later response and another end are worse, and other inputs are refused", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Agent } from "../../../src/agents/agent.ts";
 import { warmAgent } from "../../../src/agents/preconnect.ts";
 import { connectAgent } from "../../../src/agents/session.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
 import type { CalleeAct } from "../../../src/emulator/callee-script.ts";
 import { streamSession } from "../../../src/flows/media/session.ts";
 import type { MediaSocket } from "../../../src/flows/media/socket.ts";
@@ -440,4 +441,31 @@ test("a call that nobody ends is over after maxDuration", async () => {
     maxDuration: 5_000,
   });
   expect(end).toMatchObject({ ms: 5_000, reason: "max_duration" });
+});
+
+test.each(carriers.map(({ name, service }) => [name, service] as const))(
+  "a call of %s is over after maxDuration, too",
+  async (_, service) => {
+    const { end } = await simulateCall({
+      app: (socket, options) => connectAgent(socket, scriptedAgent([{ ms: 500 }]), options),
+      caller: [],
+      service,
+      maxDuration: 5_000,
+    });
+    expect(end).toMatchObject({ ms: 5_000, reason: "max_duration" });
+  },
+);
+
+test("a longer timeLimit of the service is no reason to go on after maxDuration", async () => {
+  const accountSid = `AC${"0".repeat(32)}`;
+  const lengths = [3_000, 60_000].map(async (timeLimit) => {
+    const { end } = await simulateCall({
+      app: (socket, options) => connectAgent(socket, scriptedAgent([{ ms: 500 }]), options),
+      caller: [],
+      service: twilio({ accountSid, timeLimit }),
+      maxDuration: 5_000,
+    });
+    return end.ms;
+  });
+  expect(await Promise.all(lengths)).toEqual([3_000, 5_000]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sharedClock } from "../../../src/emulator/clock.ts";
-import { SimulatedTime } from "../../../src/testing/simulated-time.ts";
+import { SimulatedTime, virtualClock } from "../../../src/testing/simulated-time.ts";
 
 test("an activity that begins before the end of the one before it was noticed doesn't stop the time", async () => {
   const time = new SimulatedTime();
@@ -50,3 +50,15 @@ test("time stands still while a tool runs, and passes while it waits for its ses
   await time.runUntil(reply(300));
   expect(time.now).toBe(1_300);
 });
+
+test.each([Number.POSITIVE_INFINITY, Number.NaN, -1, "5", null])(
+  "a wait of %s is refused, and the time stays what it is",
+  (ms) => {
+    const clock = virtualClock();
+    const before = clock();
+    expect(() => Reflect.apply(clock.wait, undefined, [ms])).toThrow(
+      "milliseconds must be a finite number, 0 or more",
+    );
+    expect(clock()).toBe(before);
+  },
+);
