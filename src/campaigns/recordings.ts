@@ -95,7 +95,16 @@ export interface RecordingFiles {
    * @throws {BadParametersException} when one is no E.164 number
    */
   readonly of: (numbers: Iterable<string>) => readonly KeptRecording[];
+  /**
+   * Begins to note the recordings of contacts that are erased by this connection.
+   *
+   * @returns those so far: one may have come until its contact was erased
+   */
+  readonly erased: () => () => readonly KeptRecording[];
 }
+
+/** The recordings that a connection has deleted. */
+const erasedTable = "outdial_erased_recording";
 
 /** What a ledger knows of the files of its recordings. */
 export const recordingFiles = (storage: Storage): RecordingFiles => {
@@ -112,5 +121,18 @@ export const recordingFiles = (storage: Storage): RecordingFiles => {
           .all("select contact from outdial_contact where to_number = ?", number)
           .flatMap(({ contact }) => recordingsIn(sql, Number(contact), Number(contact))),
       ),
+    erased: () => {
+      sql.temporarily(() => {
+        sql.all(
+          `create temp table if not exists ${erasedTable} (contact, attempt, recording_id, name, at)`,
+        );
+        sql.all(
+          `create temp trigger if not exists ${erasedTable}_note after delete on main.outdial_recording begin
+             insert into ${erasedTable} values (old.contact, old.attempt, old.recording_id, old.name, old.at);
+           end`,
+        );
+      });
+      return () => sql.all(`select * from ${erasedTable}`).map(recordingIn);
+    },
   };
 };
