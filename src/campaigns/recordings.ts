@@ -4,7 +4,15 @@ import { stateOf } from "./attempt-facts.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { attemptIn, isAtService } from "./notifications.ts";
 import type { ServiceSettings } from "./options.ts";
-import { type Row, type Sql, type Storage, shortWait, sqlOf } from "./sqlite.ts";
+import {
+  patience,
+  type Row,
+  type Sql,
+  type Storage,
+  shortWait,
+  sqlOf,
+  whileBusy,
+} from "./sqlite.ts";
 import { factOf, isErasedIn, setFact, textIn } from "./tables.ts";
 
 /** A recording that a `record` of a flow has made, as the ledger keeps it: where its audio is, only the service knows. */
@@ -77,6 +85,14 @@ export const recordingsIn = (sql: Sql, first: number, last: number): readonly Ke
       last,
     )
     .map(recordingIn);
+
+/**
+ * What is read of a ledger; while another program holds it, it is tried again.
+ *
+ * @throws {LedgerException} `busy`, after some seconds
+ */
+export const whenFree = <T>(read: () => T): Promise<T> =>
+  whileBusy(read, (triedFor) => triedFor > patience);
 
 /** The start of the names of facts that say where the files of recordings are. */
 const folderFact = "recordings:";

@@ -3,7 +3,7 @@ import { access, constants, mkdir, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Context } from "../../callbacks/index.ts";
 import type { Campaign, KeptRecording, Script, ScriptStep } from "../../campaigns/index.ts";
-import { patience, whileBusy } from "../../campaigns/sqlite.ts";
+import { whenFree } from "../../campaigns/recordings.ts";
 import type { RecordingInput } from "../../flows/index.ts";
 import { exits, Failure } from "../command.ts";
 import { partOf, writeNew } from "../new-file.ts";
@@ -238,10 +238,7 @@ export class RecordingFolder {
   async #save(stem: string, { context, recording_url }: RecordingInput): Promise<void> {
     const { folder, fetch, campaign } = this.#parts;
     const isKnown = (): Promise<boolean> =>
-      whileBusy(
-        () => campaign()?.contact(context) !== undefined,
-        (triedFor) => triedFor > patience,
-      );
+      whenFree(() => campaign()?.contact(context) !== undefined);
     if (!(await isKnown())) return;
     // A notification may come twice.
     for (const file of filesOf(folder, stem)) if (await isThere(file)) return;
