@@ -4,7 +4,15 @@ import { stateOf } from "./attempt-facts.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { attemptIn, isAtService } from "./notifications.ts";
 import type { ServiceSettings } from "./options.ts";
-import { type Row, type Sql, type Storage, shortWait, sqlOf } from "./sqlite.ts";
+import {
+  patience,
+  type Row,
+  type Sql,
+  type Storage,
+  shortWait,
+  sqlOf,
+  whileBusy,
+} from "./sqlite.ts";
 import { factOf, isErasedIn, setFact, textIn } from "./tables.ts";
 
 /** A recording that a `record` of a flow has made, as the ledger keeps it: where its audio is, only the service knows. */
@@ -81,6 +89,14 @@ export const recordingsIn = (sql: Sql, first: number, last: number): readonly Ke
     )
     .map(recordingIn);
 
+/**
+ * What is read of a ledger; while another program holds it, it is tried again.
+ *
+ * @throws {LedgerException} `busy`, after some seconds
+ */
+export const whenFree = <T>(read: () => T): Promise<T> =>
+  whileBusy(read, (triedFor) => triedFor > patience);
+
 /** The start of the names of facts that say where the files of recordings are. */
 const folderFact = "recordings:";
 
@@ -98,7 +114,16 @@ export interface RecordingFiles {
    * @throws {BadParametersException} when one is no E.164 number
    */
   readonly of: (numbers: Iterable<string>) => readonly KeptRecording[];
+  /**
+   * Begins to note the recordings of contacts that are erased by this connection.
+   *
+   * @returns those so far: one may have come until its contact was erased
+   */
+  readonly erased: () => () => readonly KeptRecording[];
 }
+
+/** The recordings that a connection has deleted. */
+const erasedTable = "outdial_erased_recording";
 
 /** What a ledger knows of the files of its recordings. */
 export const recordingFiles = (storage: Storage): RecordingFiles => {
@@ -115,5 +140,18 @@ export const recordingFiles = (storage: Storage): RecordingFiles => {
           .all("select contact from outdial_contact where to_number = ?", number)
           .flatMap(({ contact }) => recordingsIn(sql, Number(contact), Number(contact))),
       ),
+    erased: () => {
+      sql.temporarily(() => {
+        sql.all(
+          `create temp table if not exists ${erasedTable} (contact, attempt, recording_id, name, at)`,
+        );
+        sql.all(
+          `create temp trigger if not exists ${erasedTable}_note after delete on main.outdial_recording begin
+             insert into ${erasedTable} values (old.contact, old.attempt, old.recording_id, old.name, old.at);
+           end`,
+        );
+      });
+      return () => sql.all(`select * from ${erasedTable}`).map(recordingIn);
+    },
   };
 };

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { carriers } from "../carriers/carriers.ts";
@@ -64,7 +64,15 @@ test.each(services)(
     expect(recordings).toMatch(/^[\w-]+$/);
     expect(more).toEqual([]);
     expect(readFileSync(ledger, "latin1")).not.toMatch(/https?:[^\s]*record/i);
-    const erased = await invoke(["erase", ledger, number], { SIGNING_SECRET: secret });
+    const erase = () => invoke(["erase", ledger, number], { SIGNING_SECRET: secret });
+    // A disk that is away would keep the file, whose name nobody would know any more.
+    renameSync(audio, `${audio}-moved`);
+    expect(await erase()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("a folder of recordings is away, and nobody was erased"),
+    });
+    renameSync(`${audio}-moved`, audio);
+    const erased = await erase();
     expect(erased).toEqual({
       ...{ code: 0, stderr: "" },
       stdout: `1 erased\nfiles of recordings deleted: 1\nrecordings at the service, which you delete there: ${recordings}\n`,

@@ -396,7 +396,11 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     await terminal.report(plain(line));
   }
   const exit = exitOf(progress, progress.flow_error - failedBefore, interrupted);
-  const kept = recordings && { recordings: recordings.saved, recordings_failed: recordings.failed };
+  const kept = recordings && {
+    recordings: recordings.saved,
+    recordings_failed: recordings.failed,
+    recordings_missing: recordings.missing,
+  };
   return flags.json
     ? printSummary(terminal, jsonSummary({ ...progress, ...kept }, plan), exit)
     : exit;

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { KeptRecording, OpenedLedger } from "../../campaigns/index.ts";
 import type { RecordingFiles } from "../../campaigns/recordings.ts";
 import { BadParametersException } from "../../index.ts";
@@ -5,7 +6,7 @@ import { type Command, defineCommand, type Exit, exits, Failure, UsageError } fr
 import { numberReader } from "../dial/numbers.ts";
 import { deleteFiles } from "../dial/recordings.ts";
 import { signingSecretIn, withLedger } from "../ledger.ts";
-import { codeOf } from "../terminal.ts";
+import { codeOf, plain } from "../terminal.ts";
 
 /** @throws {Failure} if a file can't be deleted: nobody is erased then, so that the command can be repeated */
 const deleteRecordings = (
@@ -18,6 +19,19 @@ const deleteRecordings = (
       exits.refused,
     );
   });
+
+/** @throws {Failure} if a folder of somebody's recordings is away, as a disk may be: its files would stay */
+const requireFolders = (
+  { folders }: RecordingFiles,
+  recordings: readonly KeptRecording[],
+): void => {
+  const away = recordings.length > 0 && folders.find((folder) => !existsSync(folder));
+  if (!away) return;
+  throw new Failure(
+    `a folder of recordings is away, and nobody was erased: put ${plain(away)} back, or make an empty one in its place if its files were deleted, and repeat the command`,
+    exits.refused,
+  );
+};
 
 /** What was deleted, and what only the service can delete. */
 const recordingLines = (
@@ -39,7 +53,7 @@ export const command: Command = defineCommand({
   flags: {},
   exits: {
     0: "nothing of them is in the ledger, and none of them will be called again",
-    1: "a recording could not be deleted",
+    1: "a recording could not be deleted, or its folder is away",
     2: "the command line or the ledger is wrong",
   },
   notes: [
@@ -66,15 +80,21 @@ the number: take it out there, too. Each number of a person is erased by itself.
         // Their names are in the ledger until it is erased there.
         const files = recordingsOf();
         const recordings = files.of(all);
-        let deleted = await deleteRecordings(files, recordings);
-        const erased = await ledger.erase(all);
-        // One may have come meanwhile.
-        deleted += await deleteRecordings(files, recordings);
-        const others = all.length - erased;
-        await terminal.print(
-          `${erased} erased${others > 0 ? `, ${others} not in the ledger: marked, and never called` : ""}`,
-        );
-        for (const line of recordingLines(recordings, deleted)) await terminal.print(line);
+        requireFolders(files, recordings);
+        const deleted = await deleteRecordings(files, recordings);
+        const erasedRecordings = files.erased();
+        try {
+          const erased = await ledger.erase(all);
+          const others = all.length - erased;
+          await terminal.print(
+            `${erased} erased${others > 0 ? `, ${others} not in the ledger: marked, and never called` : ""}`,
+          );
+        } finally {
+          // Also where only some were erased: the ledger doesn't know theirs any more. One may have come meanwhile.
+          const gone = erasedRecordings();
+          const late = await deleteRecordings(files, gone);
+          for (const line of recordingLines(gone, deleted + late)) await terminal.print(line);
+        }
         return exits.done;
       } catch (error) {
         if (!(error instanceof BadParametersException)) throw error;

@@ -3,6 +3,7 @@ import { access, constants, mkdir, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Context } from "../../callbacks/index.ts";
 import type { Campaign, KeptRecording, Script, ScriptStep } from "../../campaigns/index.ts";
+import { whenFree } from "../../campaigns/recordings.ts";
 import type { RecordingInput } from "../../flows/index.ts";
 import { exits, Failure } from "../command.ts";
 import { partOf, writeNew } from "../new-file.ts";
@@ -209,11 +210,17 @@ export class RecordingFolder {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
   }
 
+  /** How many calls have begun to record without a recording that has come: who hangs up may have left none. */
+  get missing(): number {
+    return this.#expected.size;
+  }
+
   /** What has become of the recordings. */
   get summary(): string {
-    const { saved, failed } = this;
-    const missing = failed > 0 ? `; not kept, only at the service: ${failed}` : "";
-    return `recordings in ${this.#parts.folder}: ${saved}${missing}`;
+    const { saved, failed, missing } = this;
+    const notKept = failed > 0 ? `; not kept, only at the service: ${failed}` : "";
+    const late = missing > 0 ? `; did not come, and may be at the service: ${missing}` : "";
+    return `recordings in ${this.#parts.folder}: ${saved}${notKept}${late}`;
   }
 
   async #inSlot(work: () => Promise<void>): Promise<void> {
@@ -230,8 +237,9 @@ export class RecordingFolder {
 
   async #save(stem: string, { context, recording_url }: RecordingInput): Promise<void> {
     const { folder, fetch, campaign } = this.#parts;
-    const isKnown = (of: Context): boolean => campaign()?.contact(of) !== undefined;
-    if (!isKnown(context)) return;
+    const isKnown = (): Promise<boolean> =>
+      whenFree(() => campaign()?.contact(context) !== undefined);
+    if (!(await isKnown())) return;
     // A notification may come twice.
     for (const file of filesOf(folder, stem)) if (await isThere(file)) return;
     const file = await writeNew(
@@ -239,8 +247,13 @@ export class RecordingFolder {
       () => fetch(recording_url),
       (response) => join(folder, `${stem}.${extensionOf(response)}`),
     );
-    // Its contact was erased meanwhile.
-    if (isKnown(context)) this.saved++;
-    else await rm(file);
+    let isKept = false;
+    try {
+      // Its contact may have been erased meanwhile.
+      isKept = await isKnown();
+    } finally {
+      if (!isKept) await rm(file, { force: true });
+    }
+    if (isKept) this.saved++;
   }
 }

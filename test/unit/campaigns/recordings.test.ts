@@ -75,6 +75,11 @@ test("the ids of a number's recordings are known until it is erased, and folders
   files.keepFolder("/recordings");
   expect(recordingFiles(database).folders).toEqual(["/recordings"]);
   expect(files.of([numberOf(0), numberOf(1)])).toMatchObject([{ recording_id: "RE1" }]);
+  const erased = files.erased();
+  expect(erased()).toEqual([]);
+  // One that comes before the contact is erased.
+  await note("RE2", "why");
   await openLedger(database, { secret }).erase(numberOf(0));
   expect(files.of([numberOf(0)])).toEqual([]);
+  expect(erased()).toMatchObject([{ recording_id: "RE1", as: "why" }, { recording_id: "RE2" }]);
 });

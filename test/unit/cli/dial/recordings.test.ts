@@ -2,6 +2,7 @@ import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { LedgerException } from "../../../../src/campaigns/index.ts";
 import {
   deleteFiles,
   prepareFolder,
@@ -27,15 +28,18 @@ const stage = (answer: (url: string) => Response | Promise<Response> = () => wav
   folders.push(folder);
   const fetched: string[] = [];
   const reported: string[] = [];
-  const people = { isErased: false };
+  const people = { isErased: false, problems: [] as Error[] };
   const recordings = new RecordingFolder({
     folder,
     campaign: () => ({
       id: campaign,
-      contact: () =>
-        people.isErased
+      contact: () => {
+        const problem = people.problems.shift();
+        if (problem) throw problem;
+        return people.isErased
           ? undefined
-          : { to_number: "+12025550100", id: undefined, variables: {}, attempt: 1 },
+          : { to_number: "+12025550100", id: undefined, variables: {}, attempt: 1 };
+      },
     }),
     fetch: async (url) => {
       fetched.push(url);
@@ -128,6 +132,28 @@ test("of who was erased, also meanwhile, no file is left", async () => {
   expect([readdirSync(folder), fetched.length, recordings.saved]).toEqual([[], 1, 0]);
 });
 
+test("while another program holds the ledger, it is asked again whose a recording is", async () => {
+  const busy = () => new LedgerException("busy");
+  const { folder, reported, recordings, people, made, done } = stage(() => {
+    people.problems.push(busy(), busy());
+    return wav();
+  });
+  people.problems.push(busy());
+  recordings.keep(made("RE1"));
+  await done();
+  expect([readdirSync(folder).length, reported, recordings.saved]).toEqual([1, [], 1]);
+});
+
+test("where the ledger can't say whose a recording is, no file is left", async () => {
+  const { folder, reported, recordings, people, made, done } = stage(() => {
+    people.problems.push(new LedgerException("closed"));
+    return wav();
+  });
+  recordings.keep(made("RE1"));
+  await done();
+  expect([readdirSync(folder), reported.length, recordings.failed]).toEqual([[], 1, 1]);
+});
+
 test("erasing deletes the files of a contact's recordings alone, and what a killed process left of them", async () => {
   const { folder, recordings, made, done } = stage((url) => new Response(url));
   recordings.keep(made("RE1", "why"));
@@ -166,6 +192,30 @@ test("recordings that calls have made are waited for", async () => {
   recordings.keep(made("RE1", "why"));
   await complete;
   expect(recordings.saved).toBe(1);
+});
+
+test("those that were waited for and did not come are counted", async () => {
+  const { folder, recordings, made, done } = stage();
+  const script = recordings.watch({
+    onAnswer: () => record("Why?", { as: "why", next: "thanks" }),
+  });
+  const { context } = made("RE1");
+  const call = {
+    ...{ call_id: "cs_1", account_id: "acc_1", direction: "outbound" },
+    ...{ from_number: "+12025550199", to_number: "+12025550100" },
+  };
+  await script.onAnswer({
+    ...{ call, context, variables: {}, digits: "", attempt: 1, answers: {} },
+    contact: { to_number: "+12025550100", id: undefined, variables: {}, attempt: 2 },
+    campaign: { block: async () => 1, callBack: async () => true, cancel: async () => {} },
+  });
+  await done();
+  expect(recordings.summary).toBe(
+    `recordings in ${folder}: 0; did not come, and may be at the service: 1`,
+  );
+  recordings.keep(made("RE1", "why"));
+  await done();
+  expect([recordings.missing, recordings.saved]).toEqual([0, 1]);
 });
 
 test("the folder is made, for its user alone, and one that can't be written is refused", async () => {
