@@ -329,7 +329,7 @@ describe("a notification of a service that another one follows, in a file", () =
     throw refusal(400);
   };
 
-  it.each(["end", "answer", "recording"])(
+  it.each(["end", "answer", "recording"] as const)(
     "does not count for the claim of the other, which is committed with it: %s",
     async (kind) => {
       const stage = await stageOf({ main: { concurrency: 1 } }, {}, new DatabaseSync(fileOf()));
