@@ -20,6 +20,7 @@ import {
   dispositions,
   type EndedCalls,
   type Figures,
+  type KeptRecording,
   type Ledger,
   LedgerException,
   type LedgerOptions,
@@ -29,6 +30,8 @@ import {
   type ListOptions,
   type ListRows,
   type ListSource,
+  type LiveServices,
+  type NamedService,
   type NumberReading,
   type OpenCall,
   type OpenedLedger,
@@ -50,6 +53,9 @@ import {
   type ScriptCampaign,
   type ScriptInput,
   type ScriptStep,
+  type Sender,
+  type ServiceFigures,
+  type ServicesOptions,
   type Statement,
   type Storage,
   type Synced,
@@ -188,3 +194,25 @@ export const figuresOf = ({
   const { quarters, answers, costs }: Figures = figures({ from: 0 });
   return [quarters[0], answers[0], costs[0]];
 };
+
+/** A list over several services. */
+export const dialBySeveral = async (
+  storage: Storage,
+  own: readonly NamedService[],
+  given: Received,
+): Promise<boolean> => {
+  const options: ServicesOptions = {
+    ...{ secret: "a secret that was made at random", services: own },
+    ...{ window: "always" },
+  };
+  await using campaign = await openCampaign(storage, options);
+  const sender: Sender = { service: "main" };
+  return campaign.note(given, sender);
+};
+export const ofServices = ({ figures }: OpenedLedger): readonly ServiceFigures[] =>
+  figures().services ?? [];
+export const endAll = (ledger: OpenedLedger): Promise<EndedCalls> => {
+  const live: LiveServices = { services: { main: { end: async () => {} } } };
+  return ledger.endCalls(live);
+};
+export const recordingsOf = ({ recordings }: Result): readonly KeptRecording[] => recordings;

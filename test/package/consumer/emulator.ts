@@ -46,6 +46,7 @@ import {
   type StreamEntry,
   scenarios,
   type VerbEntry,
+  type VirtualClock,
   type WireAction,
   type WireGather,
   type WirePrompt,
@@ -183,3 +184,5 @@ export const watch = async (): Promise<readonly EmulatorEvent[]> => {
 
 /** What a step lets the callee hear. */
 export const heardIn = ({ plays = [] }: Doing): readonly Played[] => plays;
+
+export const timedBy = (clock: VirtualClock): EmulatorOptions => ({ clock });

@@ -30,7 +30,10 @@ import {
   type Trust,
   type Turn,
   type Utterance,
+  type VirtualClock,
+  type VirtualClockOptions,
   type Voice,
+  virtualClock,
   wav,
 } from "outdial/testing";
 
@@ -105,3 +108,9 @@ export const compare = async (call: SimulatedCall): Promise<readonly Difference[
 };
 
 export const timeOf = (clock: MediaClock): SessionObserver | undefined => clock.observer;
+
+/** A list in virtual time. */
+export const clockFrom = (start: Date): VirtualClock => {
+  const from: VirtualClockOptions = { start };
+  return virtualClock(from);
+};

@@ -6,11 +6,15 @@ import {
   campaignOf,
   createCampaign,
   type Sample,
+  type ServicePlan,
+  type ServicesPlan,
   type ShardAuditEntry,
   type ShardContext,
   type ShardedCampaign,
   type ShardNamespace,
   type ShardOptions,
+  type ShardService,
+  type ShardServices,
   type ShardStorage,
   type ShardStub,
   shardOf,
@@ -72,3 +76,19 @@ export const shard = (shards: ShardNamespace): ShardStub =>
 
 export const serve = (shards: ShardNamespace): ((request: Request) => Promise<Response>) =>
   statusHandler(shards, { secret: options.secret });
+
+const { secret, ...ofMain } = options;
+const byMain: ShardService = ofMain;
+const bySeveral: ShardServices = { secret, services: { main: byMain } };
+
+/** A part of a campaign that calls by several services. */
+export class SharedShard extends CampaignShard {
+  constructor(ctx: ShardContext) {
+    super(ctx, bySeveral);
+  }
+}
+
+const main: ServicePlan = { name: "main", from_number, flow_url, status_callback_url };
+const planOfSeveral: ServicesPlan = { services: [main], window: "always" };
+export const startSeveral = (shards: ShardNamespace): Promise<ShardedCampaign> =>
+  createCampaign(shards, planOfSeveral, { shards: 4 });

@@ -210,7 +210,9 @@ export const emulateCampaign = async ({
     await sync(campaign);
     decided = decide?.(waitingNumbers(campaign));
     onBegin?.(campaign, clock);
-    const progress = await campaign.run({ signal });
+    let progress = await campaign.run({ signal });
+    // A list that is paused has live calls still.
+    if (!signal.aborted) progress = await campaign.drain({ signal });
     const done = clock();
     if (signal.aborted) emulator.reset();
     else await time.runUntil(Promise.all(over));
