@@ -1,12 +1,8 @@
-import { readWav } from "../../../src/emulator/recording/wav.ts";
 import type { Packet } from "../telephone/rtp.ts";
 
 /** Samples of a window and of a packet. */
 const window = 16_000;
 const frame = 160;
-
-/** How far the lag of a window may be from the first one's, and the first one's from none, in samples. */
-const [farthest, drift] = [4_000, 480];
 
 /** How far from its time in the recording a packet is looked for, in milliseconds. */
 const reach = 1_000;
@@ -21,15 +17,9 @@ interface Products {
   readonly theirs: number;
 }
 
-const productsOf = (
-  one: Int16Array,
-  from: number,
-  other: Int16Array,
-  at: number,
-  [count, step]: readonly [number, number],
-): Products => {
+const productsOf = (one: Int16Array, from: number, other: Int16Array, at: number): Products => {
   let [product, mine, theirs] = [0, 0, 0];
-  for (let index = 0; index < count; index += step) {
+  for (let index = 0; index < frame; index++) {
     const [left, right] = [one[from + index] ?? 0, other[at + index] ?? 0];
     product += left * right;
     mine += left * left;
@@ -53,23 +43,6 @@ const windowsOf = (recorded: Int16Array): readonly number[] =>
     (from) => from > 0 && from + 2 * window < recorded.length,
   );
 
-/** Finds each window in a sound without gaps. */
-const findWindows = (recorded: Int16Array, sound: Int16Array): readonly Found[] => {
-  const found: Found[] = [];
-  for (const from of windowsOf(recorded)) {
-    const [first] = found;
-    const [least, most] = first ? [first.lag - drift, first.lag + drift] : [-farthest, farthest];
-    let best: Found = { lag: 0, correlation: -1 };
-    for (let lag = least; lag <= most; lag++) {
-      const products = productsOf(recorded, from, sound, from + lag, [window, 2]);
-      const correlation = correlationOf(products);
-      if (correlation > best.correlation) best = { lag, correlation };
-    }
-    found.push(best);
-  }
-  return found;
-};
-
 /** What a telephone has heard: the samples of its packets, and when each packet came, in samples since the answer. */
 interface Heard {
   readonly samples: Int16Array;
@@ -79,8 +52,7 @@ interface Heard {
 /** The place of a frame in what was heard: the one after the last, or the best of all that came about then. */
 const placeOf = (recorded: Int16Array, from: number, heard: Heard, next: number): number => {
   const { samples, arrivals } = heard;
-  const correlationAt = (at: number) =>
-    correlationOf(productsOf(recorded, from, samples, at, [frame, 1]));
+  const correlationAt = (at: number) => correlationOf(productsOf(recorded, from, samples, at));
   let best = { at: next, correlation: correlationAt(next) };
   if (best.correlation >= same) return next;
   const most = (reach * 8_000) / 1_000;
@@ -110,7 +82,7 @@ const findPackets = (recorded: Int16Array, heard: Heard): readonly Found[] => {
       // Nothing was played then, as Asterisk had enough.
       if (recorded.subarray(from, from + frame).every((sample) => sample === 0)) continue;
       const at = placeOf(recorded, from, heard, next);
-      const found = productsOf(recorded, from, heard.samples, at, [frame, 1]);
+      const found = productsOf(recorded, from, heard.samples, at);
       product += found.product;
       mine += found.mine;
       theirs += found.theirs;
@@ -136,14 +108,11 @@ const summaryOf = (found: readonly Found[]): string => {
   return `correlation ≥ ${Math.min(...correlations).toFixed(4)} (${under} of ${found.length} windows below 0.99), lag ${ms(Math.min(...lags))} to ${ms(Math.max(...lags))} ms`;
 };
 
-const channelsOf = (file: Uint8Array) => {
+/** The right channel. */
+const playedIn = (file: Uint8Array): Int16Array => {
   const view = new DataView(file.buffer, file.byteOffset + 44);
-  const isStereo = new DataView(file.buffer, file.byteOffset).getUint16(22, true) === 2;
-  if (!isStereo) return { left: readWav(file).samples, right: readWav(file).samples };
-  const count = Math.floor(view.byteLength / 4);
-  const channel = (at: number) =>
-    Int16Array.from({ length: count }, (_, index) => view.getInt16(4 * index + 2 * at, true));
-  return { left: channel(0), right: channel(1) };
+  const length = Math.floor(view.byteLength / 4);
+  return Int16Array.from({ length }, (_, index) => view.getInt16(4 * index + 2, true));
 };
 
 const heardOf = (packets: readonly Packet[], answeredAt: number): Heard => {
@@ -153,19 +122,12 @@ const heardOf = (packets: readonly Packet[], answeredAt: number): Heard => {
 };
 
 /**
- * Compares a recording with what a telephone has heard, and with what it has said.
+ * Compares what was played, in a recording, with what a telephone has heard.
  *
  * @param answeredAt - when the telephone was answered, by the clock of its packets
  */
 export const compareWindows = (
   file: Uint8Array,
   packets: readonly Packet[],
-  said: Int16Array,
   answeredAt: number,
-): { readonly heard: string; readonly said: string } => {
-  const { left, right } = channelsOf(file);
-  return {
-    heard: summaryOf(findPackets(right, heardOf(packets, answeredAt))),
-    said: summaryOf(findWindows(left, said)),
-  };
-};
+): string => summaryOf(findPackets(playedIn(file), heardOf(packets, answeredAt)));
