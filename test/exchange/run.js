@@ -43,7 +43,7 @@ const isMeasured = process.argv[2] === "figures";
 const vitest = ["node_modules/vitest/vitest.mjs", "run", "--config=test/exchange/vitest.config.ts"];
 const { status } = spawnSync(
   node,
-  isMeasured ? ["test/exchange/figures/figures.ts"] : [...vitest, ...args],
+  isMeasured ? ["test/exchange/figures/figures.ts", ...given.slice(1)] : [...vitest, ...args],
   {
     stdio: "inherit",
     env: { ...process.env, OUTDIAL_ASTERISK: root },

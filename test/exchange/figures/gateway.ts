@@ -84,7 +84,8 @@ const exchange = emulate(
       return file ? sound(file()) : new Response(null, { status: 204 });
     },
   },
-  { telephones, kept: 60_000 },
+  // All of a recording is kept: what is more is not played.
+  { telephones, kept: given.recordDuration + 60_000 },
 );
 const client = new Client(exchange.apiKey, {
   baseUrl: "https://exchange.test",
@@ -112,7 +113,6 @@ const place = async ({ to, flow }: Extract<Asked, { readonly type: "call" }>): P
 
 process.on("message", (asked: Asked) => {
   if (asked.type === "stall") stall(asked.ms);
-  else if (asked.type === "call") place(asked);
-  else process.exit(0);
+  else place(asked);
 });
 tell({ type: "ready" });

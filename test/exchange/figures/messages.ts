@@ -15,8 +15,7 @@ export interface Given {
 /** What it is asked for. */
 export type Asked =
   | { readonly type: "call"; readonly to: string; readonly flow: string }
-  | { readonly type: "stall"; readonly ms: number }
-  | { readonly type: "end" };
+  | { readonly type: "stall"; readonly ms: number };
 
 /** What it tells. */
 export type Told =
