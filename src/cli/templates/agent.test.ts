@@ -55,7 +55,9 @@ const speech = (ms: number, expect: "respond" | "stop" = "respond"): CalleeAct =
   return { type: "say", voice: { audio, sampleRate: 8_000 }, expect };
 };
 
-test("the agent books, responds in time, and stops when it is interrupted", async () => {
+test("the agent books, responds in time, and stops when it is interrupted", {
+  timeout: 60_000,
+}, async () => {
   const { call, booked } = await talk(
     [{ ms: 2_000 }, { tool: "book", args: { time: "Monday at nine" } }, { ms: 4_000 }, { ms: 900 }],
     [
@@ -74,7 +76,7 @@ test("the agent books, responds in time, and stops when it is interrupted", asyn
   assert.ok(!call.turns.some(({ missed, cutIn, talkedOn }) => missed || cutIn || talkedOn));
 });
 
-test("a voicemail gets the message, after its beep", async () => {
+test("a voicemail gets the message, after its beep", { timeout: 60_000 }, async () => {
   const { call } = await talk(
     [{ ms: 500 }, { tool: "leave_voicemail", args: {} }, { ms: 3_000 }],
     [
@@ -87,7 +89,7 @@ test("a voicemail gets the message, after its beep", async () => {
   assert.equal(call.end.outcome, "message_left");
 });
 
-test("a callee who wants a person is connected to the desk", async () => {
+test("a callee who wants a person is connected to the desk", { timeout: 60_000 }, async () => {
   const { call } = await talk(
     [{ ms: 1_000 }, { tool: "transfer", args: { target: "desk" } }, { ms: 700 }],
     [{ type: "until-quiet" }, speech(900), { type: "until", ms: 60_000 }],
@@ -100,7 +102,9 @@ test("a callee who wants a person is connected to the desk", async () => {
   );
 });
 
-test("nobody is called without the token, and no audio is taken without a signature", async () => {
+test("nobody is called without the token, and no audio is taken without a signature", {
+  timeout: 60_000,
+}, async () => {
   const app = createApp(settings, { makeAgent: () => scriptedAgent([]) });
   const headers = { authorization: "Bearer guess" };
   const request = new Request("https://app.test/call", { method: "POST", headers, body: "{}" });

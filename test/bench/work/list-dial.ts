@@ -24,7 +24,7 @@ export interface DialAsk {
 
 const [, , baseUrl = "", apiKey = ""] = process.argv;
 const secret = "a secret that was made at random";
-const client = new Client(apiKey, { baseUrl });
+const client = new Client(apiKey, { baseUrl, timeout: 60_000 });
 const flow_url = "http://127.0.0.1:9/flow";
 const from_number = "+12025550199";
 
