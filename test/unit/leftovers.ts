@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
 
 /** Timers that keep this process alive; the one of the hook that asks is among them. */
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+
+// vitest looks once at what setTimeout returns, when it is first asked about its timers: not while a test has a stub of it.
+vi.isFakeTimers();
 
 let before: number;
 
