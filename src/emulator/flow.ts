@@ -55,8 +55,10 @@ const longestCall = 3_600_000;
 export const runCall = async (call: Call, parts: CallParts): Promise<void> => {
   await parts.telephones.ring(call, parts);
   if (call.state !== "answered") return;
-  const { maxDuration = longestCall } = call.limits;
-  const longest = Math.min(parts.maxDuration ?? Number.POSITIVE_INFINITY, maxDuration);
+  const limits = [parts.maxDuration, call.limits.maxDuration].filter(
+    (limit) => limit !== undefined,
+  );
+  const longest = limits.length > 0 ? Math.min(...limits) : longestCall;
   call.timeline.after(longest, () => call.transition("max_duration"));
   await followFlow(call, parts);
 };
