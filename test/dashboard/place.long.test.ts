@@ -31,7 +31,7 @@ describe("a call that is placed on the page", () => {
     ["+12025550115", /^HTTP 202: accepted, but this is not JSON$/],
     ["+12025550116", /^No answer: The connection was dropped$/],
     ["+12025550117", /^No answer: The connection was dropped$/],
-    ["+12025550118", /^HTTP 503: The service is unavailable\.$/],
+    ["+12025550118", /^HTTP 503: The service failed after it had placed the call\.$/],
   ])("to %s says what the API answered", async (number, words) => {
     const page = await show.signIn();
     await page.getByLabel("Scenario").selectOption(number);
