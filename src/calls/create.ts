@@ -344,8 +344,9 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
   }
 };
 
-/** A key of 36 random digits: `crypto.randomUUID` is absent in a page without https. */
+/** A random key of 36 characters: `crypto.randomUUID`, which takes a tenth of the time, is absent in a page without https. */
 const randomKey = (): string =>
+  crypto.randomUUID?.() ??
   crypto
     .getRandomValues(new Uint8Array(36))
     .map((byte) => byte % 10)
