@@ -237,7 +237,7 @@ export const flowHandler = <const Name extends string = never>(
     if (recording) {
       const input = { call_id: id, as, ...recording, context: kept.context };
       waiting.waitFor("campaign");
-      await campaign?.note(input);
+      await campaign?.note(input, { service: serviceName });
       waiting.waitFor("onRecording");
       await onRecording?.(input);
     }

@@ -390,6 +390,19 @@ describe("what follows a dial is decided by flowHandler itself", () => {
     expect(onRecording).toHaveBeenCalledWith(expect.objectContaining({ call_id: uuid }));
   });
 
+  test("a recording is noted for the service of the handler, as answers are", async () => {
+    const note = vi.fn();
+    const onAnswer = () => record("Tell us why.");
+    const ask = flow({ onAnswer, campaign: { note }, serviceName: "spare" });
+    const answered = await ask(await signUrl(flowUrl, { secret }), call);
+    const ncco: readonly { readonly eventUrl?: readonly string[] }[] = await answered.json();
+    const eventUrl = ncco.find((each) => each.eventUrl)?.eventUrl?.[0] ?? "";
+    const made = { recording_uuid: "r1", recording_url: "https://api.nexmo.com/v1/files/r1" };
+    expect((await ask(eventUrl, made)).status).toBe(204);
+    const recording = expect.objectContaining({ call_id: uuid, recording_id: "r1" });
+    expect(note).toHaveBeenCalledExactlyOnceWith(recording, { service: "spare" });
+  });
+
   test("events of a leg that decides nothing are answered without onAnswer, too", async () => {
     for (const action of [stream(media), dial(number)]) {
       const { connect, url } = await legUrlOf(action);
