@@ -43,8 +43,12 @@ export interface RecordingList {
    * @throws {BadParametersException} as `get` of `CarrierLive` does
    */
   readonly list: (id: string, baseUrl: string) => LiveRequest;
-  /** The URL of the latest recording in it; `undefined` if there is none. */
-  readonly urlIn: (body: Readonly<Record<string, unknown>>, baseUrl: string) => string | undefined;
+  /** The URL of the latest recording of the call in it; `undefined` if there is none. */
+  readonly urlIn: (
+    body: Readonly<Record<string, unknown>>,
+    baseUrl: string,
+    id: string,
+  ) => string | undefined;
 }
 
 /** What an error of a service is about: a request to your server, its document, a step of it, a notification, a stream, a number. */

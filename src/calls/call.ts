@@ -55,6 +55,10 @@ export interface LiveCall {
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
+/** Whether an id is that of the call that was asked for: a service may write it in other letters. */
+export const isOfCall = (id: unknown, asked: string): boolean =>
+  isText(id) && id.toLowerCase() === asked.toLowerCase();
+
 /** The state that a call is in after each event. */
 export const stateAfter: ReadonlyMap<unknown, LiveState> = new Map<unknown, LiveState>([
   ["call.initiated", "initiated"],

@@ -1,10 +1,7 @@
 import { ServiceException } from "../errors.ts";
 import { fieldsOf, withoutThrowing } from "../lib/check.ts";
-import type { LiveCall } from "./call.ts";
+import { isOfCall, type LiveCall } from "./call.ts";
 import { checkId, type Live, type OptionsOrClient, runLive } from "./live.ts";
-
-/** Whether two ids are those of one call: a service may write them in other letters than it was asked. */
-const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** Reads a call, as part of a function about it. */
 export const readCall = async (
@@ -17,7 +14,7 @@ export const readCall = async (
       const body = fieldsOf(await json());
       // A field may be anything: what can't be read is no call.
       const found = withoutThrowing(() => service.read(body));
-      return found && isSame(found.id, id) ? { raw: body, call: found } : undefined;
+      return found && isOfCall(found.id, id) ? { raw: body, call: found } : undefined;
     },
   });
   const { state } = call;

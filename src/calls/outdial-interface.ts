@@ -1,8 +1,8 @@
 import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { apiOf } from "../lib/url.ts";
 import type { Settings } from "../options.ts";
-import type { CarrierLive, LiveRequest } from "../service.ts";
-import { stateAfter } from "./call.ts";
+import type { CarrierLive, LiveRequest, RecordingList } from "../service.ts";
+import { isOfCall, stateAfter } from "./call.ts";
 
 /** Whole seconds between two times in ISO 8601; `undefined` if one is absent. */
 const secondsBetween = (from: unknown, to: unknown): number | undefined => {
@@ -29,8 +29,9 @@ const read: CarrierLive["read"] = (raw) => {
 };
 
 /** The URL of the latest recording of a call. */
-const recordingIn = (raw: Readonly<Record<string, unknown>>): string | undefined => {
-  const { legs } = fieldsOf(raw.data).id ? fieldsOf(raw.data) : raw;
+const recordingIn: RecordingList["urlIn"] = (raw, _, asked) => {
+  const { id, legs } = fieldsOf(raw.data).id ? fieldsOf(raw.data) : raw;
+  if (!isOfCall(id, asked)) return;
   const listed = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []);
   return listed(legs)
     .flatMap((leg) => listed(fieldsOf(leg).recordings))

@@ -191,7 +191,7 @@ const findRecording = ({ service, settings, ask }: Live, id: string): Promise<st
   return ask(recordings.list(id, settings.baseUrl), {
     read: async (_, json) => {
       const body = fieldsOf(await json());
-      return withoutThrowing(() => recordings.urlIn(body, settings.baseUrl));
+      return withoutThrowing(() => recordings.urlIn(body, settings.baseUrl, id));
     },
     lacks: "a recording of this call: it has none, or none yet",
   });

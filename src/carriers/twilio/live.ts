@@ -1,3 +1,4 @@
+import { isOfCall } from "../../calls/call.ts";
 import { fieldsOf, isText } from "../../lib/check.ts";
 import type { CarrierLive, CauseArea, LiveRequest } from "../../service.ts";
 import { formOf, readResource, recordingsIn } from "../xml/live.ts";
@@ -32,7 +33,7 @@ const causesIn: NonNullable<CarrierLive["causes"]>["causesIn"] = (
   if (!Array.isArray(notifications)) return;
   const causes = notifications
     .map(fieldsOf)
-    .filter(({ call_sid }) => isText(call_sid) && call_sid.toLowerCase() === id.toLowerCase())
+    .filter(({ call_sid }) => isOfCall(call_sid, id))
     .map(({ error_code, log, message_text }) => {
       const [code, thousands = ""] = /^(\d\d)\d{3}$/.exec(String(error_code)) ?? [];
       const message = new URLSearchParams(
@@ -74,8 +75,11 @@ export const liveSide = (options: TwilioSettings): CarrierLive => {
     recordings: {
       list: (id, baseUrl) => ({ method: "GET", url: urlOf(id, baseUrl, "/Recordings") }),
       // The latest comes first; one that is recorded at this moment has no file.
-      urlIn: (body, baseUrl) => {
-        const { sid } = recordingsIn(body).find(({ status }) => status === "completed") ?? {};
+      urlIn: (body, baseUrl, id) => {
+        const { sid } =
+          recordingsIn(body).find(
+            ({ call_sid, status }) => isOfCall(call_sid, id) && status === "completed",
+          ) ?? {};
         return isText(sid) ? `${rootOf(baseUrl)}/Recordings/${encodeURIComponent(sid)}` : undefined;
       },
     },

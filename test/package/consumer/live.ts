@@ -74,4 +74,4 @@ export const endOf = (id: string, client: CallsClient): Promise<LiveCall> => {
   const same: OptionsOrClient = client;
   return ended(id, same, wait);
 };
-export const latest = ({ urlIn }: RecordingList): string | undefined => urlIn({}, "");
+export const latest = ({ urlIn }: RecordingList): string | undefined => urlIn({}, "", "cs_1");

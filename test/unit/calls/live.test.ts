@@ -135,6 +135,28 @@ describe.each(rows)("%s", (_, service, key, over) => {
   });
 });
 
+test.each([
+  [
+    "outdial's own interface",
+    undefined,
+    (of: string) => ({ id: of, legs: [{ recordings: [{ url: `${baseUrl}/RE1` }] }] }),
+  ],
+  [
+    "twilio",
+    twilio({ accountSid: "AC00000000000000000000000000000000" }),
+    (call_sid: string) => ({ recordings: [{ call_sid, sid: "RE1", status: "completed" }] }),
+  ],
+])("%s: another call's recording is none of this one", async (_, service, listOf) => {
+  const found = (of: string) => {
+    const { options } = answering((url) =>
+      url.endsWith("/RE1") ? new Response("RIFF") : json(listOf(of)),
+    );
+    return recording(id, { ...options, service } as LiveOptions);
+  };
+  await expect(found("cs_2")).rejects.toThrow(/^HTTP 200 without a recording of this call/);
+  expect(await (await found("CS_1")).text()).toBe("RIFF");
+});
+
 describe("the cost of a call is the text that the carrier reports", () => {
   const named = [
     [
