@@ -193,7 +193,10 @@ const kindsOfData = {
 const valid = (fields: object, kinds: Kinds): object =>
   Object.fromEntries(
     Object.entries(fields).filter(([name, value]) =>
-      Object.hasOwn(kinds, name) ? typeof value === kinds[name] : name !== "__proto__",
+      Object.hasOwn(kinds, name)
+        ? // The number 1e999 of JSON is infinite.
+          typeof value === kinds[name] && value !== Infinity && value !== -Infinity
+        : name !== "__proto__",
     ),
   );
 

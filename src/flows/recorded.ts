@@ -24,7 +24,11 @@ export const recordingIn = (
   const { type, data } = fieldsOf(event);
   const { recording_id, recording_url, duration } = fieldsOf(data);
   if (type !== "recording.completed" || !isText(recording_id) || !isText(recording_url)) return;
-  return { recording_id, recording_url, ...(typeof duration === "number" && { duration }) };
+  return {
+    recording_id,
+    recording_url,
+    ...(Number.isFinite(duration) && { duration: Number(duration) }),
+  };
 };
 
 /** The recording in a verified notification, as outdial's own interface sends it to `status_callback_url`. */

@@ -34,7 +34,8 @@ const read: CarrierLive["read"] = (raw) => {
     ...call,
     state: stateAfter.get(meaning?.type),
     ...(meaning?.reason && { reason: meaning.reason }),
-    ...(status === "completed" && /^\d+$/.test(String(duration)) && { duration: Number(duration) }),
+    ...(status === "completed" &&
+      /^\d{1,9}$/.test(String(duration)) && { duration: Number(duration) }),
   };
 };
 

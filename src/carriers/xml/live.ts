@@ -25,7 +25,8 @@ export const readResource: CarrierLive["read"] = (raw) => {
     to_number: textOf(to),
     state: stateAfter.get(meaning?.type),
     ...(meaning?.reason && { reason: meaning.reason }),
-    ...(status === "completed" && /^\d+$/.test(String(duration)) && { duration: Number(duration) }),
+    ...(status === "completed" &&
+      /^\d{1,9}$/.test(String(duration)) && { duration: Number(duration) }),
     ...(answered_by && { answered_by }),
     // A unit without a price is no cost: the call is not billed yet.
     ...(isText(price) && price && { cost: price }),

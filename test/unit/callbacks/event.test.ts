@@ -85,6 +85,7 @@ describe("the schema of a notification", () => {
     ["to", null],
     ["duration", "42"],
     ["duration", null],
+    ["duration", JSON.parse("1e999")],
     ["reason", 7],
     ["hangup_time", 7],
     ["recording_url", false],

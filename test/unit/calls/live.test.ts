@@ -126,6 +126,11 @@ describe.each(rows)("%s", (_, service, key, over) => {
     }
   });
 
+  test("a duration of more seconds than a number has is left out", async () => {
+    const long = given(() => json({ ...over(id), duration: "9".repeat(400) }));
+    expect((await get(id, long)).duration).toBeUndefined();
+  });
+
   test("fields of any kind are no call, and no failed connection", async () => {
     const strange = { toString: 1, valueOf: 1 };
     const call = { ...over(id), duration: strange, answered_at: strange, ended_at: strange };
