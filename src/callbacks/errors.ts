@@ -78,6 +78,9 @@ const known = (reason: Refusal): Refusal =>
 /** The header of a response that has the reason of a refusal. */
 export const refusedHeader = "outdial-refused";
 
+/** The header of the response that hangs up, as a function of the application failed. */
+export const failedHeader = "outdial-failed";
+
 /**
  * The response to what was thrown, if it is a refusal. Not by `instanceof`: a proxy may throw when it
  * is asked for its prototype.

@@ -1,4 +1,5 @@
 import { custom, exactOptional, safeParse } from "valibot";
+import { failedHeader } from "../callbacks/errors.ts";
 import { contextIn, pathIn, secretsOf } from "../callbacks/signed-url.ts";
 import {
   functionRule,
@@ -295,8 +296,12 @@ export const flowHandler = <const Name extends string = never>(
   return handlerOf({
     work,
     // Who isn't verified gets no action, but the status that `callbackHandler` answers: so the mistake shows.
-    failed: (isAccepted) =>
-      isAccepted ? respond(hangUp) : new Response(null, { status: service ? 503 : 500 }),
+    failed: async (isAccepted) => {
+      if (!isAccepted) return new Response(null, { status: service ? 503 : 500 });
+      const response = await respond(hangUp);
+      response.headers.set(failedHeader, "hangup");
+      return response;
+    },
     onError,
     name: "flowHandler",
     checks: verification,

@@ -1,4 +1,4 @@
-import { refusedHeader } from "../callbacks/errors.ts";
+import { failedHeader, refusedHeader } from "../callbacks/errors.ts";
 import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
 import { isRecord } from "../lib/check.ts";
@@ -17,6 +17,17 @@ export const messageOf = (thrown: unknown): string => {
 export const statusIn = ({ status, headers }: Response): string => {
   const reason = headers.get(refusedHeader) ?? "";
   return `HTTP ${status}${/^[a-z_]{1,40}$/.test(reason) ? ` (${refusedHeader}: ${reason})` : ""}`;
+};
+
+/** Notes in the history of a call that `flowHandler` of this package hangs up, as a function of the application failed. */
+export const noteHangup = (
+  { headers }: Response,
+  call: { readonly log: (note: { readonly type: "note"; readonly text: string }) => void },
+): void => {
+  if (!headers.get(failedHeader)) return;
+  const text =
+    "flowHandler answered hangup: a function of yours threw or was late, or its action broke a rule. Read onError, or your log.";
+  call.log({ type: "note", text });
 };
 
 /** The message of the innermost cause, which is the most precise. */

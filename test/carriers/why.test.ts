@@ -43,7 +43,7 @@ const place = async (
     options,
   );
   await emulator.ended(id);
-  return { id, options };
+  return { id, options, emulator };
 };
 
 describe.each<Stage>([{ name: "outdial's own interface", emulated: {} }, ...carriers])(
@@ -83,6 +83,24 @@ describe.each<Stage>([{ name: "outdial's own interface", emulated: {} }, ...carr
       expect(found.causes).toMatchObject([{ text: expect.stringContaining("answered HTTP 502") }]);
       expect(found.explanation).toMatch(/^The call was answered, but its flow could not/);
       expect(JSON.stringify(found)).not.toMatch(new RegExp(`${pin}|app\\.test|2025550`));
+    });
+
+    test("what a function of yours throws is in the history: to the service the call ends as any", async () => {
+      const flow_url = await signUrl("https://app.test/flow", { secret });
+      const onAnswer = () => Promise.reject(new RangeError("no row"));
+      const throwing = flowHandler({
+        ...(service && { service }),
+        ...{ secret, onAnswer, onError: () => {} },
+      });
+      const { id, emulator } = await place(stage, throwing, { flow_url });
+      const { reason, history = [] } = emulator.call(id) ?? {};
+      expect(reason).toBe("normal");
+      expect(history.filter(({ type }) => type === "note")).toMatchObject([
+        { text: expect.stringMatching(/^flowHandler answered hangup: .* onError/) },
+      ]);
+      const well = await place(stage, handler, { flow_url });
+      const entries = well.emulator.call(well.id)?.history.map(({ type }) => type);
+      expect(entries).not.toContain("note");
     });
 
     test.each([

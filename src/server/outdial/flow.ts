@@ -12,7 +12,7 @@ import { isRecord } from "../../lib/check.ts";
 import { FlowError } from "../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../performer/performer.ts";
 import type { ServedCall } from "../call.ts";
-import { statusIn } from "../outgoing.ts";
+import { noteHangup, statusIn } from "../outgoing.ts";
 import type { FlowParts } from "../side.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
@@ -141,6 +141,7 @@ const requestAction = async (
     }
     const more = unknown.length > 0 && { unknown_fields: unknown };
     call.log({ type: "flow", step, url, ms, ...status, action, ...more });
+    if (response) noteHangup(response, call);
     return action;
   } catch (failure) {
     call.log({ type: "flow", step, url, ms, ...status });

@@ -3,7 +3,7 @@ import { type Answerer, FlowError, type Line } from "../../../performer/line.ts"
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
 import type { Message, ServedCall } from "../../../server/call.ts";
 import type { FlowEntry } from "../../../server/history.ts";
-import { messageOf, statusIn } from "../../../server/outgoing.ts";
+import { messageOf, noteHangup, statusIn } from "../../../server/outgoing.ts";
 import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
 import {
@@ -168,7 +168,9 @@ class Documents {
     }
     if (!body.isWhole) return fail("answered more than 64 kB", "length");
     if (!reading) return fail(`answered the type ${type || "none"}, not text/xml`, "type");
-    return { url, verbs: this.#read(new TextDecoder().decode(body.bytes), step, seen, reading) };
+    const verbs = this.#read(new TextDecoder().decode(body.bytes), step, seen, reading);
+    noteHangup(response, this.#served);
+    return { url, verbs };
   }
 
   /** Reads a document, and logs it as it came. */
