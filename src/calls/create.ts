@@ -70,7 +70,7 @@ interface Plan {
   /** Absent before the account's key was asked for. */
   key?: string | undefined;
   /** Whether the account's key was asked for again. */
-  isOtherKey: boolean;
+  isOtherKey?: true;
   retries: number;
 }
 
@@ -197,23 +197,23 @@ const attempt = async (
     if (isForeign) progress.idempotencyKey = "";
   };
   const redaction = () => redactor(progress.secrets, numbers, progress.pieces);
-  let reportAttempt: ReturnType<typeof measured> = () => {};
-  let isSingle = () => false;
+  let reportAttempt: ReturnType<typeof measured> | undefined;
+  let isSingle: ReturnType<typeof sendsOnce> | undefined;
   const begin = (): Promise<Response> => {
     const init = initOf(encoded, headers, signal);
     const now = Date.now();
     progress.began ??= now;
-    const isOld = progress.idempotencyKey && now - progress.began >= askedFor;
-    const late = isOld ? "The key is too old to ask again" : "notAfter has passed";
-    requireOpen(
-      (isOld || now >= Number(notAfter)) && new TimeoutException(late, { placed: before }),
-    );
+    const late =
+      progress.idempotencyKey && now - progress.began >= askedFor
+        ? "The key is too old to ask again"
+        : now >= Number(notAfter) && "notAfter has passed";
+    requireOpen(late && new TimeoutException(late, { placed: before }));
     isSingle = sendsOnce(fetch);
     progress.facts = { placed: "maybe" };
     progress.posts++;
     if (onAttempt) {
       reportAttempt = measured(onAttempt, url, progress);
-      signal.addEventListener("abort", () => reportAttempt());
+      signal.addEventListener("abort", () => reportAttempt?.());
     }
     return (fetch ?? globalThis.fetch)(url, init);
   };
@@ -236,7 +236,7 @@ const attempt = async (
       progress.idempotencyKey &&
       ((from_number ?? numbers[0]) !== numbers[0] || (to_number ?? numbers[1]) !== numbers[1]);
     if (call.success && !isForeign) {
-      reportAttempt("yes");
+      reportAttempt?.("yes");
       return call.output;
     }
     learn(progress.facts, isForeign);
@@ -244,11 +244,11 @@ const attempt = async (
   } catch (error) {
     // The error may be of any class, also of this package: the caller's `fetch` may throw anything.
     const isUnanswered = before === "no" && !progress.facts.code;
-    const lost = networkException(error, redaction(), isUnanswered && isSingle());
+    const lost = networkException(error, redaction(), isUnanswered && !!isSingle?.());
     learn({ ...progress.facts, placed: lost.placed });
     return lost;
   } finally {
-    reportAttempt();
+    reportAttempt?.();
   }
 };
 
@@ -308,7 +308,7 @@ export const attempts = async (placing: Placing, memory: Memory): Promise<Call> 
   const { path, retries, service, timeout } = placing.settings;
   const paths: Settings["path"][] = path === "auto" ? ["calls", "voice/calls"] : [path];
   if (memory.path === paths[1]) paths.reverse();
-  const plan: Plan = { paths, isOtherKey: false, retries };
+  const plan: Plan = { paths, retries };
   let last: ServiceException | undefined;
   for (;;) {
     const encoded = await encode(placing, plan).catch((error) => {
@@ -375,18 +375,23 @@ export const place = async (
   // No request of a service of the caller's own has the key.
   const idempotencyKey =
     !settings.service && (settings.idempotencyKey ?? (idempotent && randomKey()));
-  const json = JSON.stringify({ ...params, flow });
-  const numbers = [params.from_number, params.to_number, ...(flow?.secrets ?? [])];
   const progress: Progress = {
     facts: { placed: "no" },
     ...{ posts: 0, idempotencyKey, secrets: [], pieces: [] },
   };
-  const late = lateAfter(timeout, progress);
-  const call = withDeadline(timeout, caller, late, (signal, requireOpen, ends) =>
-    attempts(
-      { settings, params, numbers, json, progress, send, signal, requireOpen, ends },
-      memory,
-    ),
+  const call = withDeadline(
+    timeout,
+    caller,
+    lateAfter(timeout, progress),
+    (signal, requireOpen, ends) =>
+      attempts(
+        {
+          numbers: [params.from_number, params.to_number, ...(flow?.secrets ?? [])],
+          json: JSON.stringify({ ...params, flow }),
+          ...{ settings, params, progress, send, signal, requireOpen, ends },
+        },
+        memory,
+      ),
   );
   return flow && !settings.service ? call.catch(flow.explain) : call;
 };

@@ -78,7 +78,7 @@ export const liveSide = (options: TwilioSettings): CarrierLive => {
       urlIn: (body, baseUrl, id) => {
         const { sid } =
           recordingsIn(body).find(
-            ({ call_sid, status }) => isOfCall(call_sid, id) && status === "completed",
+            ({ call_sid, status }) => isOfCall(call_sid ?? id, id) && status === "completed",
           ) ?? {};
         return isText(sid) ? `${rootOf(baseUrl)}/Recordings/${encodeURIComponent(sid)}` : undefined;
       },

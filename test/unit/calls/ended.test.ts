@@ -284,7 +284,7 @@ describe("recording(id) finds the recording where the service lists it", () => {
     own: [
       undefined,
       {
-        id: "x",
+        id: "CA1",
         legs: [{ recordings: [{ url: `${baseUrl}/1.wav` }, { url: `${baseUrl}/2.wav` }] }],
       },
       `${baseUrl}/2.wav`,
