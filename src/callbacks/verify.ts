@@ -309,8 +309,6 @@ const unprinted = new Map<string, { count: number; from: number }>();
 /** Prints the first refusal, and then one a minute with their count: anybody can cause them. */
 const printRefusal = (name: string, error: unknown, response: Response, request: Request): void =>
   withoutThrowing(() => {
-    const call = claimedCall(request);
-    const text = `outdial: ${name} refused a request${call ? ` about the call ${call}` : ""}: ${fieldsOf(error).message}`;
     const key = `${name} ${response.headers.get(refusedHeader)}`;
     const refusals = unprinted.get(key) ?? { count: 0, from: 0 };
     const now = Date.now();
@@ -318,6 +316,8 @@ const printRefusal = (name: string, error: unknown, response: Response, request:
     unprinted.set(key, refusals);
     // A clock may be set back.
     if (now < refusals.from && refusals.from <= now + printInterval) return;
+    const call = claimedCall(request);
+    const text = `outdial: ${name} refused a request${call ? ` about the call ${call}` : ""}: ${fieldsOf(error).message}`;
     console.error(refusals.count > 1 ? `${text} (${refusals.count} since the last line)` : text);
     refusals.count = 0;
     refusals.from = now + printInterval;
