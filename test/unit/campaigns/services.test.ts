@@ -396,6 +396,10 @@ describe("a notification of a service that another one follows, in a file", () =
     expect([...restored.campaign.results()]).toMatchObject([
       { disposition: "completed", service: "spare" },
     ]);
+    expect(restored.campaign.progress()).toMatchObject({
+      state: "paused",
+      reason: expect.stringContaining("is it a restored backup?"),
+    });
     await restored.campaign.close();
   });
 });
