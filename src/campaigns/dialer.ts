@@ -581,11 +581,12 @@ export class Dialer {
     if (idempotent && hasRequests && stateOfCampaign(sql) === "running") {
       times.push(this.#repeats.wake(this.#lostAttempts(now), now));
     }
-    if (waiting > 0 && hasRequests && stateOfCampaign(sql) === "running") {
+    if (waiting > 0 && hasRequests) {
       const open = this.services.openNow(sql, openIn(tally));
       const unfilled = this.services.all.filter((each) => each.hasSlots(open(each)));
-      const paces = unfilled.map((each) => each.nextAt(now));
-      if (paces.length > 0) times.push(this.#nextCallAt(now, Math.min(...paces)));
+      const pace = Math.min(...unfilled.map((each) => each.nextAt(now)));
+      const mayCall = pace < Number.POSITIVE_INFINITY && stateOfCampaign(sql) === "running";
+      if (mayCall) times.push(this.#nextCallAt(now, pace));
     }
     const wake = Math.min(...times);
     return wake === Number.POSITIVE_INFINITY ? undefined : Math.ceil(wake);

@@ -107,22 +107,28 @@ const isNews = (event: CallEvent): boolean =>
 export type EventSettings = FollowSettings &
   Pick<ServiceSettings, "name" | "get" | "settleTimeout">;
 
+/** The last service that had an attempt; `undefined` for one that was never claimed. */
+const lastServiceOf = (sql: Sql, { contact, attempt }: Attempt) =>
+  sql.all(
+    "select service, post is 'no' as released from outdial_attempt where contact = ? and attempt = ?",
+    contact,
+    attempt,
+  )[0];
+
 /**
  * Whether an attempt may be at the service that a notification came from: none is at another once it was placed. One whose
  * claim was taken back is at none: a restored backup may lack the claim of the next service.
  */
-export const isAtService = (
-  sql: Sql,
-  { contact, attempt }: Attempt,
-  name: string | undefined,
-): boolean => {
+export const isAtService = (sql: Sql, attempt: Attempt, name: string | undefined): boolean => {
   if (name === undefined) return true;
-  const [row] = sql.all(
-    "select service from outdial_attempt where contact = ? and attempt = ? and post is not 'no'",
-    contact,
-    attempt,
-  );
-  return !row || row.service === name;
+  const last = lastServiceOf(sql, attempt);
+  return !last || last.released === 1 || last.service === name;
+};
+
+/** Whether a service must have had a claim of an attempt that the ledger lacks. */
+const lacksClaim = (sql: Sql, attempt: Attempt, name: string | undefined): boolean => {
+  const last = lastServiceOf(sql, attempt);
+  return !last || (name !== undefined && last.service !== name);
 };
 
 /** Pauses the campaign: the ledger is a restored backup, which would call others again, too. */
@@ -156,7 +162,7 @@ export const openAttempt = (
   const state = stateOf(sql, key);
   if (state === undefined || state === "released") {
     const contact = contactOf(sql, key.contact);
-    if (state === undefined) pauseAsRestored(sql, at);
+    if (lacksClaim(sql, key, settings.name)) pauseAsRestored(sql, at);
     if (contact?.attempts !== key.attempt - 1) return false;
     claim(sql, [contact], at, at + settings.settleTimeout, settings.name);
     writeReclaimed(sql, key.contact);

@@ -438,7 +438,10 @@ const schema = strictObject(
 );
 
 /** The rule of the names of services. */
-const nameRule = 'must have names of their own, such as "main"';
+const nameRule =
+  'must have names of their own, such as "main": a lowercase letter, and then at most 31 of them, digits, "_" and "-"';
+
+const ownRule = "is each service's own: give it in services";
 
 /**
  * The settings of each service: of one without a name, or of several.
@@ -459,7 +462,7 @@ export const servicesOf = (
     names.add(name);
     const { services: _, ...list } = fieldsOf(options);
     for (const option of Object.keys(own)) if (!isOwn(option)) fail(option, "is unknown");
-    for (const option of ownOptions) if (option in list) fail(option, "is in services");
+    for (const option of ownOptions) if (option in list) fail(option, ownRule);
     return { ...check(schema, () => ({ ...list, ...own })), name };
   });
   const [first, ...others] = all;

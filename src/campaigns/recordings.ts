@@ -30,7 +30,7 @@ export interface KeptRecording {
 }
 
 /** The longest id that is kept, in characters. */
-const longestId = 200;
+export const longestId = 200;
 
 const isId = (id: unknown): id is string =>
   isText(id) && id.length <= longestId && /^[\w:.~-]+$/.test(id);

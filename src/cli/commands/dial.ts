@@ -48,7 +48,7 @@ import {
 } from "../dial/options.ts";
 import { progressAfter } from "../dial/plan.ts";
 import { type Receiver, receiverAddress, startReceiver } from "../dial/receiver.ts";
-import { prepareFolder, RecordingFolder } from "../dial/recordings.ts";
+import { erasedLine, prepareFolder, RecordingFolder } from "../dial/recordings.ts";
 import { requestErrors, troubleOf } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
 import { hintAtInterrupt, pauseNote } from "../dial/stopping.ts";
@@ -315,6 +315,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
       }),
       ...(optOuts && { optOut: (numbers) => optOuts.add(numbers) }),
       ...(recordings && { onRecording: (made) => recordings.keep(made) }),
+      onErasedRecording: (id) => void terminal.report(`outdial: ${plain(erasedLine(id))}`),
       onError: requestErrors((text) => terminal.report(text)),
     });
   }

@@ -3,7 +3,7 @@ import { access, constants, mkdir, rm, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Context } from "../../callbacks/index.ts";
 import type { Campaign, KeptRecording, Script, ScriptStep } from "../../campaigns/index.ts";
-import { whenFree } from "../../campaigns/recordings.ts";
+import { longestId, whenFree } from "../../campaigns/recordings.ts";
 import type { RecordingInput } from "../../flows/index.ts";
 import { exits, Failure } from "../command.ts";
 import { partOf, writeNew } from "../new-file.ts";
@@ -97,6 +97,10 @@ export const prepareFolder = async (path: string): Promise<string> => {
     );
   }
 };
+
+/** What is printed of a recording that came after its contact was erased: the ledger, and so `erase`, doesn't have its id. */
+export const erasedLine = (recording_id: string): string =>
+  `a recording of an erased contact is at the service, which you delete there: ${recording_id.slice(0, longestId)}`;
 
 /** What fetches recordings into a folder. */
 export interface FolderParts {

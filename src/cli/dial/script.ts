@@ -20,7 +20,7 @@ import type { RedirectedCall, Service } from "../../service.ts";
 /** What of a campaign its requests need. */
 type CalledList = Pick<
   Campaign,
-  "note" | "contact" | "block" | "callBack" | "cancel" | "pause" | "samePerson"
+  "id" | "note" | "contact" | "block" | "callBack" | "cancel" | "pause" | "samePerson"
 >;
 
 /** What serves the requests of a list's calls. */
@@ -43,6 +43,8 @@ export interface ListOptions {
   readonly optOut?: ((numbers: readonly string[]) => Promise<void>) | undefined;
   /** Called with each recording of a contact's call, once its id is in the ledger. */
   readonly onRecording?: ((recording: RecordingInput) => void) | undefined;
+  /** Called with the id of a recording whose contact was erased before it came: the ledger doesn't keep it. */
+  readonly onErasedRecording?: ((recording_id: string) => void) | undefined;
   /** Called with refused requests and the call that their sender names, and with what the script throws and the id of its call. */
   readonly onError: (error: unknown, call_id?: string, claimed?: string) => void;
 }
@@ -188,11 +190,17 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
       return open().note(given);
     },
   };
+  const handOver = (recording: RecordingInput, isKept: boolean): void => {
+    if (isKept) options.onRecording?.(recording);
+    else if (recording.context.campaign === open().id) {
+      options.onErasedRecording?.(recording.recording_id);
+    }
+  };
   const onEvent = async (received: Received): Promise<void> => {
     const { call_id, type } = received.event;
     const isOurs = await open().note(received);
     const recording = recordedBy(received);
-    if (isOurs && recording) options.onRecording?.(recording);
+    if (recording) handOver(recording, isOurs);
     if (isEnd(type)) live.forget(attemptOf(received.context));
     if (script) await flows.note(received, open());
     await redirectMachine(received, open(), live, options).catch((error: unknown) =>
@@ -207,7 +215,7 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
         ...checks("/flow"),
         campaign: listOfCall,
         onRecording: async (recording: RecordingInput) => {
-          if (open().contact(recording.context)) options.onRecording?.(recording);
+          handOver(recording, open().contact(recording.context) !== undefined);
           await script.onRecording?.(recording);
         },
       }),

@@ -196,10 +196,10 @@ it("in a list of 100,000, whose due retries take all of the pace, none is late b
 });
 
 describe("the statements of a step", () => {
-  /** How many statements 200 steps take that call somebody, with contacts in so many zones. */
-  const statementsWith = async (zones: number): Promise<number> => {
+  /** A database that counts its statements. */
+  const counted = () => {
     const database = new DatabaseSync(":memory:");
-    let count = 0;
+    const all = { count: 0 };
     const counting = {
       exec: (statements: string) => database.exec(statements),
       close: () => database.close(),
@@ -207,12 +207,18 @@ describe("the statements of a step", () => {
         const prepared = database.prepare(statement);
         return {
           all: (...values: (string | number | null)[]) => {
-            count++;
+            all.count++;
             return prepared.all(...values);
           },
         };
       },
     };
+    return { all, counting };
+  };
+
+  /** How many statements 200 steps take that call somebody, with contacts in so many zones. */
+  const statementsWith = async (zones: number): Promise<number> => {
+    const { all, counting } = counted();
     const hours = { days: "sun-sat", from: "00:00", to: "23:59", timezone: "Europe/Berlin" };
     const stage = await stageOf({ window: hours, rate: 1, concurrency: 5_000 }, counting);
     const names = Intl.supportedValuesOf("timeZone").filter((zone) => zone.includes("/"));
@@ -221,13 +227,23 @@ describe("the statements of a step", () => {
     }));
     await stage.campaign.add(list);
     await stage.play(10_000);
-    const before = { count, posts: stage.posts.length };
+    const before = { count: all.count, posts: stage.posts.length };
     while (stage.posts.length < before.posts + 200) await stage.play(1_000);
-    return count - before.count;
+    return all.count - before.count;
   };
 
   it("are as few in 400 time zones as in one, but for a few", async () => {
     expect(await statementsWith(400)).toBeLessThan(1.3 * (await statementsWith(1)));
+  });
+
+  it("are 7 while all slots are taken", async () => {
+    const { all, counting } = counted();
+    const { campaign, play } = await stageOf({ concurrency: 2 }, counting);
+    await campaign.add(people(5));
+    await play();
+    const before = all.count;
+    for (let steps = 0; steps < 10; steps++) await campaign.step();
+    expect(all.count - before).toBeLessThanOrEqual(70);
   });
 });
 

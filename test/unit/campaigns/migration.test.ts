@@ -190,7 +190,7 @@ describe("a state that no version writes", () => {
 });
 
 /** Ledgers of each version, made by its own code: each with a contact in each state of a run. */
-const everyVersion = [1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((version) =>
+const everyVersion = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((version) =>
   (["closed", "killed"] as const).map((end) => [version, end] as const),
 );
 
@@ -317,3 +317,17 @@ it("a ledger of version 7 goes on asking for its calls, at the times and the pac
   // Twice as long as the two times before.
   expect(asked).toEqual([40_000, 160_000]);
 });
+
+it.each(["closed", "killed"])(
+  "a ledger of version 10 whose process was %s keeps the ids of its recordings",
+  async (end) => {
+    const sql = readFileSync(new URL(`ledgers/ledger-10-${end}.sql`, import.meta.url), "utf8");
+    const { campaign } = await stageOf(options, new DatabaseSync(fileOf(sql)));
+    const at = noon + 30;
+    const recordings = [...campaign.results()].flatMap((result) => result.recordings);
+    expect(recordings).toEqual([
+      { contact: 1, attempt: 1, recording_id: "rec_0", as: "complaint", at },
+      { contact: 8, attempt: 1, recording_id: "rec_6", at },
+    ]);
+  },
+);

@@ -53,12 +53,10 @@ const stageOf = async (
     concurrency: 2,
     ...own[name],
   });
+  const services = [serviceOf("main"), serviceOf("spare")];
+  const clock = () => time.now;
   const campaign = await openCampaign(database, {
-    services: [serviceOf("main"), serviceOf("spare")],
-    secret,
-    window: "always",
-    clock: () => time.now,
-    ...list,
+    ...{ services, secret, window: "always", clock, ...list },
   });
   const received = async (post: number, type: string, reason?: string) => {
     const context = await verifyUrl(posts[post]?.params.status_callback_url ?? "", { secret });
@@ -68,6 +66,8 @@ const stageOf = async (
   return {
     campaign,
     database,
+    services,
+    clock,
     posts,
     answers,
     time,
@@ -270,6 +270,119 @@ describe("a campaign with several services", () => {
   });
 });
 
+describe("a service that asked to wait", () => {
+  const asks = (retryAfter?: number) => () => {
+    throw refusal(429, retryAfter);
+  };
+
+  it("rests for Retry-After", async () => {
+    const stage = await stageOf({ main: { concurrency: 1 }, spare: { concurrency: 5 } });
+    stage.answers.main = asks(300);
+    await stage.campaign.add(people(40));
+    for (let at = 0; at < 29; at++) await stage.step(10_000);
+    expect(stage.by("main")).toHaveLength(1);
+    await stage.step(20_000);
+    expect(stage.by("main")).toHaveLength(2);
+  });
+
+  it("rests for a second again, once it has placed a call in between", async () => {
+    const stage = await stageOf({ spare: { concurrency: 5 } });
+    stage.answers.main = asks();
+    await stage.campaign.add(people(40));
+    for (let at = 0; at < 40; at++) await stage.step(1_000);
+    stage.answers.main = () => {};
+    await stage.step(60_000);
+    await endAll(stage);
+    stage.answers.main = asks();
+    await stage.step(1_000);
+    stage.answers.main = () => {};
+    const before = stage.by("main").length;
+    await stage.step(2_500);
+    expect(stage.by("main").length).toBeGreaterThan(before);
+  });
+
+  it("is asked again once the clock was set back", async () => {
+    const stage = await stageOf({ spare: { concurrency: 5 } });
+    stage.answers.main = asks(300);
+    await stage.campaign.add(people(40));
+    await stage.step();
+    stage.answers.main = () => {};
+    await stage.step(-3_600_000);
+    await stage.step(1_000);
+    expect(stage.by("main").length).toBeGreaterThan(1);
+  });
+
+  it("pauses the campaign once all ask so, 20 times in a row, and nobody was called", async () => {
+    const stage = await stageOf();
+    stage.answers.main = asks();
+    stage.answers.spare = asks();
+    await stage.campaign.add(people(3));
+    for (let at = 0; at < 200 && stage.campaign.progress().state === "running"; at++) {
+      await stage.step(30_000);
+    }
+    expect(stage.campaign.progress()).toMatchObject({ state: "paused", waiting: 3, expired: 0 });
+  });
+});
+
+describe("a contact that one of several services has refused", () => {
+  const refuses = () => {
+    throw refusal(400);
+  };
+
+  it("is called within a minute once the other one, which was busy for long, is free", async () => {
+    const stage = await stageOf({ spare: { concurrency: 1 } });
+    stage.answers.main = refuses;
+    await stage.campaign.add(people(2));
+    for (let at = 0; at < 180; at++) await stage.step(10_000);
+    expect(stage.by("spare")).toHaveLength(1);
+    const ended = stage.posts.findIndex(({ service }) => service === "spare");
+    await stage.tell(ended, "call.completed");
+    await stage.step(60_000);
+    expect(stage.by("spare")).toHaveLength(2);
+  });
+
+  it("ends as refused once none of the list's services is left for it", async () => {
+    const third: NamedService = {
+      name: "third",
+      from_number: "+12025550197",
+      flow_url: "https://app.test/third/flow",
+      status_callback_url: "https://app.test/third/status",
+      create: async (params, _) => {
+        stage.posts.push({ service: "third", params });
+        return { id: "third_0" };
+      },
+      concurrency: 1,
+    };
+    const stage = await stageOf();
+    stage.answers.main = refuses;
+    stage.answers.spare = refuses;
+    const { clock, services } = stage;
+    await stage.campaign.close();
+    const all = { services: [third, ...services], secret, window: "always", clock } as const;
+    const first = await openCampaign(stage.database, all);
+    await first.add(people(2));
+    for (let at = 0; at < 5; at++) {
+      stage.time.now += 1_000;
+      await first.step();
+      await first.idle();
+    }
+    expect(stage.posts.map(({ service }) => service)).toEqual(["third", "main", "spare"]);
+    await first.note(await stage.received(0, "call.completed"), { service: "third" });
+    await first.close();
+    const next = await stage.reopen();
+    await next.step(60_000);
+    expect(next.posts).toEqual([]);
+    expect(next.campaign.progress()).toMatchObject({ refused: 1, completed: 1, done: true });
+  });
+});
+
+it("perDay limits the calls of all services together", async () => {
+  const stage = await stageOf({}, { perDay: 3 });
+  await stage.campaign.add(people(6));
+  for (let at = 0; at < 5; at++) await stage.step(1_000);
+  expect(stage.posts).toHaveLength(3);
+});
+
 describe("a notification to a campaign with several services", () => {
   it("counts only for the attempts of the service whose handler has verified it", async () => {
     const stage = await stageOf();
@@ -396,6 +509,10 @@ describe("a notification of a service that another one follows, in a file", () =
     expect([...restored.campaign.results()]).toMatchObject([
       { disposition: "completed", service: "spare" },
     ]);
+    expect(restored.campaign.progress()).toMatchObject({
+      state: "paused",
+      reason: expect.stringContaining("is it a restored backup?"),
+    });
     await restored.campaign.close();
   });
 });
@@ -468,9 +585,15 @@ describe("the options of several services", () => {
     [[], /^services must have names/],
     [[{ name: "a" }, { name: "a" }], /is missing/],
     [[{ name: "A" }], /^services must have names of their own, such as "main"/],
+    [[{ name: "a", attempts: 2 }], /^attempts is unknown/],
   ])("%o is refused", async (services, message) => {
     const options = { services, secret, window: "always" } as unknown as ServicesOptions;
     await expect(openCampaign(new DatabaseSync(":memory:"), options)).rejects.toThrow(message);
+  });
+
+  it("of their own are refused beside them", async () => {
+    const beside = stageOf({}, { rate: 5 } as Partial<ServicesOptions>);
+    await expect(beside).rejects.toThrow("rate is each service's own: give it in services");
   });
 });
 
@@ -501,6 +624,23 @@ describe("calls of several services", () => {
     ]);
   });
 
+  it("are ended from another process by the functions of the service that has them", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "services-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const database = new DatabaseSync(join(folder, "people.outdial"));
+    const stage = await stageOf({}, {}, database);
+    await stage.campaign.add(people(2));
+    await stage.step();
+    await stage.campaign.close();
+    const ended: string[] = [];
+    const end = (name: string) => async (id: string) => {
+      ended.push(`${name} ${id.split("_")[0]}`);
+    };
+    const services = { main: { end: end("main") }, spare: { end: end("spare") } };
+    expect(await openLedger(database).endCalls({ services })).toMatchObject({ ended: 2 });
+    expect(ended.sort()).toEqual(["main main", "spare spare"]);
+  });
+
   it("are asked for again at the same service with the same key, though the other is free", async () => {
     const keys: (readonly [string, string | undefined])[] = [];
     let isLost = true;
@@ -525,6 +665,28 @@ describe("calls of several services", () => {
     expect(keys).toHaveLength(4);
     expect([...keys.slice(2)].sort()).toEqual([...keys.slice(0, 2)].sort());
     expect(next.campaign.progress()).toMatchObject({ calling: 2, unclear: 0 });
+  });
+
+  it("are not asked for again while their service is paused", async () => {
+    const posts: [string, string | undefined][] = [];
+    const create: NamedService["create"] = async (
+      { to_number },
+      { idempotencyKey, beforeSend },
+    ) => {
+      await beforeSend?.();
+      posts.push([to_number, idempotencyKey]);
+      if (to_number !== numberOf(0)) throw refusal(401);
+      throw new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
+    };
+    const stage = await stageOf({ main: { create, concurrency: 5 } }, { idempotent: true });
+    await stage.campaign.add(people(2));
+    await stage.step(10_000);
+    expect(posts.map(([to_number]) => to_number)).toEqual([numberOf(0), numberOf(1)]);
+    for (let at = 0; at < 10; at++) await stage.step(10_000);
+    expect(posts).toHaveLength(2);
+    await stage.campaign.resume();
+    await stage.step(10_000);
+    expect(posts[2]).toEqual(posts[0]);
   });
 
   it("are not asked for again once the account of their service is another", async () => {

@@ -68,6 +68,26 @@ const asking = (steps: Script["steps"] = { thanks: () => say("Thanks.") }): Scri
 /** The only contact of a campaign. */
 const resultOf = (campaign: Campaign) => [...campaign.results()][0];
 
+test("the id of a recording whose contact was erased is handed over: nothing else has it", async () => {
+  const onRecording = vi.fn();
+  const onErasedRecording = vi.fn();
+  const { campaign, post, status_callback_url } = await calling(
+    { onAnswer: hangup },
+    { onRecording, onErasedRecording },
+  );
+  const made = (recording_id: string, url = status_callback_url) => {
+    const data = { recording_id, recording_url: "https://storage.test/r?signature=MARKED" };
+    return post(url, { type: "recording.completed", data });
+  };
+  await made("rec_1");
+  await campaign.erase(to_number);
+  await made("rec_2");
+  const context = { campaign: "other", contact: 1, attempt: 1 };
+  await made("rec_3", await signUrl(`${publicUrl}/status`, { secret, context }));
+  expect(onRecording.mock.calls).toMatchObject([[{ recording_id: "rec_1" }]]);
+  expect(onErasedRecording.mock.calls).toEqual([["rec_2"]]);
+});
+
 describe("a step of a script", () => {
   test("gets contact and campaign, by the ledger and not by the request; its answers are in the ledger before it runs", async () => {
     const given: unknown[] = [];
