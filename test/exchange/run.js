@@ -20,7 +20,7 @@ const args = isShort
   ? [...given.filter((each) => each !== "--short"), ...short.map((name) => `exchange/${name}.test`)]
   : given;
 
-/** How long the installation may take, in seconds: a package host may accept connections, and send nothing. */
+/** How long the installation may take, in seconds: a host may accept connections, and send nothing. */
 const installTimeout = 300;
 
 /** In CI what is missing is a failure, but for the short form. */
@@ -36,11 +36,13 @@ if (!existsSync(`${root}/usr/sbin/asterisk`)) {
     skip(`Asterisk is not in ${root}, and only root can install it there`);
   console.log(`Installing Asterisk (about 450 MB, a minute) in ${root} …`);
   const install = ["bash", "test/exchange/asterisk/install.sh", root];
-  // It ends all that the script has started, too.
+  // `timeout` also ends what the script has started.
   const { status } = spawnSync("timeout", ["--kill-after=10", `${installTimeout}`, ...install], {
     stdio: "inherit",
   });
-  if (status !== 0) skip(`it could not be installed within ${installTimeout} s, see above`);
+  if (status === 124 || status === 137)
+    skip(`the installation was not over after ${installTimeout} s`);
+  if (status !== 0) skip("the installation has failed, see above");
 }
 const node = "test/node_modules/node/bin/node";
 if (!existsSync(node)) skip('the tests\' packages are missing: run "npm ci --prefix test" first');
