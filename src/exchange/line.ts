@@ -142,7 +142,8 @@ class ExchangeLine {
     let prompts: Playout | undefined;
     return async (samples, times, continues) => {
       const connection = await this.#connection;
-      prompts ??= call.recording.open(lineRate);
+      // It lasts as long as the call at most, so all of it is kept.
+      prompts ??= call.recording.open(lineRate, { left: Number.POSITIVE_INFINITY });
       const playout = prompts;
       const position = () => sampleAt(connection.position, lineRate);
       const from = position();

@@ -114,17 +114,17 @@ export const whoAnswered = async (
 ): Promise<Answerer> => {
   const detector = createMachineDetector();
   let found: Found | undefined;
-  let heardUntil = call.talkTime;
-  const hear = (samples: Int16Array) => {
-    heardUntil = call.talkTime;
+  let receivedUntil = call.talkTime;
+  const receive = (samples: Int16Array) => {
+    receivedUntil = call.talkTime;
     found ??= detector(samples);
   };
-  const stop = connection.onPacket(hear);
+  const stop = connection.onPacket(receive);
   while (!found && !call.isOver) {
     await wait(call.talkTime + interval);
-    const missing = Math.floor((call.talkTime - heardUntil) / frameDuration);
+    const missing = Math.floor((call.talkTime - receivedUntil) / frameDuration);
     if (missing * frameDuration < packetTimeout) continue;
-    for (let frame = 0; frame < missing; frame++) hear(new Int16Array(quietFrame));
+    for (let frame = 0; frame < missing; frame++) receive(new Int16Array(quietFrame));
   }
   stop();
   return found === "machine" ? { readyAt: call.talkTime, beeps: true } : (found ?? "unknown");

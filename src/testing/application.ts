@@ -103,7 +103,7 @@ const checkNeeds = (options: CheckedOptions): void => {
   if (!secret && answeredBy === "machine") fail("answeredBy", "needs secret, which signs the URL");
   if (app) return;
   if (line) fail("line", "needs app: only the audio of a media socket has these faults");
-  if (time === "real") fail("time", 'must be "virtual" without app: no frame tells how late it is');
+  if (time === "real") fail("time", 'must be "virtual" without app: no frame shows how late it is');
 };
 
 /**

@@ -83,8 +83,6 @@ export interface SimulateSocketOptions extends SimulatedCallOptions {
    * before it yields, as `connectAgent` does.
    */
   readonly app: (socket: MediaSocket, options: SimulatedOptions) => unknown;
-  /** Another application has one. */
-  readonly flow?: undefined;
 }
 
 /** The options of `simulateCall` for a flow. */

@@ -96,4 +96,10 @@ describe("Vonage", () => {
     });
     expect([call.reason, call.duration]).toEqual(["max_duration", 100]);
   });
+
+  it("its two hours hold where neither the request nor the emulator has a limit", async () => {
+    const input = { action: "input", type: ["dtmf"], dtmf: { timeOut: 10 }, eventUrl: ["/again"] };
+    const { call } = await follow([input], { answers: { "/again": [input] } });
+    expect([call.reason, call.duration]).toEqual(["max_duration", 7_200]);
+  });
 });

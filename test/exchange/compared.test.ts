@@ -40,8 +40,8 @@ test.each(sides.map((side, at) => ({ ...side, at })))(
       }),
     ]);
     expect(new Set(real.map(({ kind }) => kind)).size).toBe(Math.min(count, kindCount));
-    // Each call was told to the application to its end, and did something on the line.
-    expect(real.filter(({ told, did }) => told.length < 2 || did.length < 2)).toEqual([]);
+    // The application was notified of each call to its end, and did something on the line.
+    expect(real.filter(({ notified, did }) => notified.length < 2 || did.length < 2)).toEqual([]);
     expect(real).toEqual(simulated);
   },
 );

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { readWav } from "../../src/emulator/recording/wav.ts";
 import { readSound } from "../../src/exchange/sounds.ts";
 import { path } from "../examples/execute.ts";
@@ -82,5 +82,14 @@ test("an MP3 that is played is heard whole", async () => {
   const { call } = await placeCall({ client, telephone });
   await call.answer();
   await hears(call, await readSound(mp3));
+  expect(await call.ended).toBe("caller");
+});
+
+test("what a flow says is heard, too, once no more of the applications' audio is kept", async () => {
+  const app = applicationOf({ "/flow": { action: "say", prompts: [{ text: thanks }] } });
+  const { client, telephone } = await openStage({ fetch: app.fetch }, inject("exchange"), 0);
+  const { call } = await placeCall({ client, telephone });
+  await call.answer();
+  await hears(call, await spoken(thanks));
   expect(await call.ended).toBe("caller");
 });

@@ -20,6 +20,9 @@ const args = isShort
   ? [...given.filter((each) => each !== "--short"), ...short.map((name) => `exchange/${name}.test`)]
   : given;
 
+/** How long the installation may take, in seconds: a host may accept connections, and send nothing. */
+const installTimeout = 300;
+
 /** In CI what is missing is a failure, but for the short form. */
 const skip = (reason) => {
   console.log(`npm run exchange: skipped, as ${reason}. No telephone was called.`);
@@ -32,10 +35,14 @@ if (!existsSync(`${root}/usr/sbin/asterisk`)) {
   if (process.getuid?.() !== 0)
     skip(`Asterisk is not in ${root}, and only root can install it there`);
   console.log(`Installing Asterisk (about 450 MB, a minute) in ${root} …`);
-  const { status } = spawnSync("bash", ["test/exchange/asterisk/install.sh", root], {
+  const install = ["bash", "test/exchange/asterisk/install.sh", root];
+  // `timeout` also ends what the script has started.
+  const { status } = spawnSync("timeout", ["--kill-after=10", `${installTimeout}`, ...install], {
     stdio: "inherit",
   });
-  if (status !== 0) skip("Debian's packages are not reached, see above");
+  if (status === 124 || status === 137)
+    skip(`the installation was not over after ${installTimeout} s`);
+  if (status !== 0) skip("the installation has failed, see above");
 }
 const node = "test/node_modules/node/bin/node";
 if (!existsSync(node)) skip('the tests\' packages are missing: run "npm ci --prefix test" first');

@@ -26,10 +26,15 @@ export interface Stage {
   readonly addTelephone: (number: string) => Promise<Telephone>;
 }
 
-/** Opens a stage whose application answers in this process. */
+/**
+ * Opens a stage whose application answers in this process.
+ *
+ * @param kept - how much of the applications' audio is kept of a call, in milliseconds
+ */
 export const openStage = async (
   options: EmulatorOptions,
   { asterisk, speech }: Pick<ProvidedExchange, "asterisk" | "speech"> = inject("exchange"),
+  kept: number = Number.POSITIVE_INFINITY,
 ): Promise<Stage> => {
   const telephone = await Telephone.open();
   const others = new Map<string, Telephone>();
@@ -42,7 +47,7 @@ export const openStage = async (
     },
     speech,
   });
-  const exchange = emulate(options, { telephones, kept: Number.POSITIVE_INFINITY });
+  const exchange = emulate(options, { telephones, kept });
   onTestFinished(async () => {
     await exchange.close();
     telephones.close();

@@ -78,9 +78,13 @@ export class Recording {
     return Math.max(telephoneRate, ...this.playouts.map(({ sampleRate }) => sampleRate));
   }
 
-  /** Adds the playout of a stream. */
-  open(sampleRate: number): Playout {
-    const playout = new Playout(sampleRate, this.#quota);
+  /**
+   * Adds the playout of a stream.
+   *
+   * @param quota - that of the applications' audio by default
+   */
+  open(sampleRate: number, quota: Quota = this.#quota): Playout {
+    const playout = new Playout(sampleRate, quota);
     this.playouts.push(playout);
     return playout;
   }

@@ -70,7 +70,10 @@ const freeAddress = async (): Promise<string> => {
 /** How often an Asterisk that starts is asked whether it is ready, in milliseconds. */
 const readyInterval = 50;
 
-/** Resolves once Asterisk answers, or rejects once it has ended. */
+/** How long it may take until it is ready, in milliseconds: else a run of CI would wait for ever. */
+const readyTimeout = 60_000;
+
+/** Resolves once Asterisk answers, or rejects once it has ended or has taken too long. */
 const ready = async (
   url: string,
   headers: Record<string, string>,
@@ -80,14 +83,15 @@ const ready = async (
   child.once("exit", () => {
     hasEnded = true;
   });
-  while (!hasEnded) {
-    const response = await fetch(`${url}/ari/asterisk/info?only=status`, { headers }).catch(
-      () => undefined,
-    );
+  const signal = AbortSignal.timeout(readyTimeout);
+  while (!hasEnded && !signal.aborted) {
+    const info = `${url}/ari/asterisk/info?only=status`;
+    const response = await fetch(info, { headers, signal }).catch(() => undefined);
     if (response?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, readyInterval));
   }
-  throw new Error("Asterisk ended before it was ready: see log/messages in its folder");
+  const trouble = hasEnded ? "ended before it was ready" : "is not ready";
+  throw new Error(`Asterisk ${trouble}: see log/messages in its folder`);
 };
 
 /** How long Asterisk may take to end by itself, in milliseconds: with open sockets it would take 16 s. */

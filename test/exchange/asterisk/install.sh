@@ -14,12 +14,15 @@ else
   # `apt-get download` drops its privileges, and writes here.
   chmod 777 "$WORK"
   cd "$WORK"
-  run apt-get download -q debootstrap
+  # A host that isn't reached is given up within two minutes.
+  run apt-get -o Acquire::Retries=1 -o Acquire::http::Timeout=20 download -q debootstrap
   run dpkg -x debootstrap_*.deb db
   cd - >/dev/null
   DEBOOTSTRAP=$WORK/db/usr/sbin/debootstrap
   export DEBOOTSTRAP_DIR=$WORK/db/usr/share/debootstrap
 fi
+# A run that was ended may have left file systems in it.
+{ grep -o " $ROOT.part/[^ ]*" /proc/mounts || true; } | sort -r | xargs -r umount
 rm -rf "$ROOT.part"
 run "$DEBOOTSTRAP" --variant=minbase --keyring=/usr/share/keyrings/debian-archive-keyring.gpg sid "$ROOT.part" "$MIRROR"
 # No daemon starts by itself.

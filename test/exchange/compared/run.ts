@@ -7,7 +7,7 @@ import { Client } from "../../../src/index.ts";
 import { from, pause } from "../stage.ts";
 import { applicationOf, type Side, secret } from "./application.ts";
 import type { Case } from "./cases.ts";
-import { toldBy } from "./told.ts";
+import { receivedIn } from "./received.ts";
 
 /** How long a live call is left alone until the API is asked, in milliseconds. */
 const liveDelay = 1_500;
@@ -17,9 +17,9 @@ export interface Outcome {
   readonly kind: string;
   readonly disposition: string | undefined;
   readonly answers: Readonly<Record<string, string>>;
-  /** What the application was told, in order. */
-  readonly told: readonly string[];
-  /** What its flow was asked, in order: at the answer it is asked and told at the same time. */
+  /** The notifications that the application got, in order. */
+  readonly notified: readonly string[];
+  /** The requests for its flow, in order: the first comes at the same time as a notification. */
   readonly asked: readonly string[];
   /** What happened on the line, in order. */
   readonly did: readonly string[];
@@ -62,7 +62,7 @@ export const runList = async (
   media: string,
   open: OpenService,
 ): Promise<readonly Outcome[]> => {
-  const told = new Map<string, string[]>();
+  const received = new Map<string, string[]>();
   const live: Promise<unknown>[] = [];
   const application = applicationOf({
     service,
@@ -77,8 +77,8 @@ export const runList = async (
     },
   });
   const emulator = await open(async (request) => {
-    const one = await toldBy(request.clone());
-    if (one) told.set(one.id, [...(told.get(one.id) ?? []), one.text]);
+    const one = await receivedIn(request.clone());
+    if (one) received.set(one.id, [...(received.get(one.id) ?? []), one.text]);
     return application.fetch(request);
   });
   const account = {
@@ -127,10 +127,10 @@ export const runList = async (
       answers = {},
       call_id = "",
     } = results.find((result) => result.to_number === to_number) ?? {};
-    const requests = told.get(call_id ?? "") ?? [];
+    const requests = received.get(call_id ?? "") ?? [];
     return {
       ...{ kind, disposition, answers },
-      told: requests.filter(isNotification),
+      notified: requests.filter(isNotification),
       asked: requests.filter((request) => !isNotification(request)),
       did: transcript(histories.get(to_number) ?? []),
     };

@@ -9,10 +9,10 @@ import { openTelephones } from "../../../src/exchange/telephones.ts";
 import { Client } from "../../../src/index.ts";
 import { scriptedAgent } from "../../../src/testing/index.ts";
 import { tone, voice } from "../telephone/ear.ts";
-import type { Asked, Given, Told } from "./messages.ts";
+import type { Asked, Given, Reported } from "./messages.ts";
 
 const given: Given = JSON.parse(process.env.GATEWAY ?? "");
-const tell = (told: Told): void => void process.send?.(told);
+const report = (reported: Reported): void => void process.send?.(reported);
 
 const telephones = await openTelephones({
   ari: { ...given.asterisk, app: `figures${process.pid}` },
@@ -43,7 +43,7 @@ sockets.on("connection", (socket) => {
         return {
           ...codec,
           interrupted: (cuts) => {
-            for (const { played } of cuts) tell({ type: "cut", id, played });
+            for (const { played } of cuts) report({ type: "cut", id, played });
             return codec.interrupted(cuts);
           },
         };
@@ -102,17 +102,17 @@ const place = async ({ to, flow }: Extract<Asked, { readonly type: "call" }>): P
     ...{ from_number: "+12025550199", to_number: to, flow_url: url(flow) },
     status_callback_url: url("status"),
   });
-  tell({ type: "placed", id, to });
+  report({ type: "placed", id, to });
   const { flow_error } = await exchange.ended(id);
   if (flow_error) throw new Error(flow_error);
   if (flow !== "recorded") return;
   const audio = exchange.audio(id);
   if (audio) writeFileSync(given.recording, audio.wav());
-  tell({ type: "recorded" });
+  report({ type: "recorded" });
 };
 
 process.on("message", (asked: Asked) => {
   if (asked.type === "stall") stall(asked.ms);
   else place(asked);
 });
-tell({ type: "ready" });
+report({ type: "ready" });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Asterisk } from "../asterisk/asterisk.ts";
 import { Telephone, type TelephoneCall } from "../telephone/telephone.ts";
-import type { Asked, Given, Told } from "./messages.ts";
+import type { Asked, Given, Reported } from "./messages.ts";
 
 export const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
@@ -17,8 +17,8 @@ export const until = async (condition: () => boolean, timeout = 60_000): Promise
 
 /** An exchange in a process of its own, and the telephone that it calls. */
 export interface MeasuredExchange {
-  /** What the process has told. */
-  readonly told: readonly Told[];
+  /** What the process has reported, in order. */
+  readonly reported: readonly Reported[];
   /** The file that a recording is written to. */
   readonly recording: string;
   readonly ask: (asked: Asked) => void;
@@ -52,8 +52,8 @@ export const measureWith = async <T>(
   const child = fork(fileURLToPath(new URL("gateway.ts", import.meta.url)), {
     env: { ...process.env, GATEWAY: JSON.stringify(whole) },
   });
-  const told: Told[] = [];
-  child.on("message", (one: Told) => told.push(one));
+  const reported: Reported[] = [];
+  child.on("message", (one: Reported) => reported.push(one));
   const calls: TelephoneCall[] = [];
   const coming = new Map<string, (call: TelephoneCall) => void>();
   telephone.behave(async (call) => {
@@ -72,8 +72,8 @@ export const measureWith = async <T>(
     return answered;
   };
   const run = async (): Promise<T> => {
-    await until(() => told.some(({ type }) => type === "ready"));
-    return measure({ told, recording: given.recording, ask, place });
+    await until(() => reported.some(({ type }) => type === "ready"));
+    return measure({ reported, recording: given.recording, ask, place });
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -57,10 +57,10 @@ interface Agent {
   readonly id: string;
 }
 
-const openAgents = async ({ place, told }: MeasuredExchange): Promise<readonly Agent[]> => {
+const openAgents = async ({ place, reported }: MeasuredExchange): Promise<readonly Agent[]> => {
   const calls = await Promise.all(Array.from({ length: agentCalls }, () => place("agent")));
   const idOf = (call: TelephoneCall): string | undefined => {
-    const placed = told.find((one) => one.type === "placed" && one.to === call.to);
+    const placed = reported.find((one) => one.type === "placed" && one.to === call.to);
     return placed?.type === "placed" ? placed.id : undefined;
   };
   await until(() => calls.every(idOf));
@@ -73,7 +73,7 @@ const talk = async (
   count: number,
   interruptAfter: (agents: number) => Promise<unknown>,
 ): Promise<AgentFigures> => {
-  const { told } = exchange;
+  const { reported } = exchange;
   const figures: AgentFigures = { responses: [], stops: [], truncations: [] };
   const agents = await openAgents(exchange);
   const talkWith = async ({ call, id }: Agent): Promise<void> => {
@@ -85,11 +85,11 @@ const talk = async (
       if (!first) return;
       figures.responses.push(first.at - end - patience);
       await interruptAfter(agents.length);
-      const known = told.length;
+      const known = reported.length;
       const next = await say(call);
       const played = audible(call.packets, end, next.end + patience / 2);
       figures.stops.push(Math.max(0, (played.at(-1)?.at ?? 0) - next.begin));
-      const cut = told.slice(known).find((one) => one.type === "cut" && one.id === id);
+      const cut = reported.slice(known).find((one) => one.type === "cut" && one.id === id);
       if (cut?.type === "cut") figures.truncations.push(Math.abs(cut.played - 20 * played.length));
       end = next.end;
     }
@@ -151,7 +151,7 @@ export const measureLoad = async (
 
 /** Records a call, and returns what compares the recording: that takes seconds in which no telephone hears anything. */
 export const measureRecording = async (
-  { place, told, recording }: MeasuredExchange,
+  { place, reported, recording }: MeasuredExchange,
   duration: number,
 ): Promise<() => string> => {
   const call = await place("recorded");
@@ -159,7 +159,7 @@ export const measureRecording = async (
   await pause(duration);
   // Where the machine stalls, what is played takes longer.
   call.hangUp();
-  await until(() => told.some(({ type }) => type === "recorded"), 20_000);
+  await until(() => reported.some(({ type }) => type === "recorded"), 20_000);
   const file = readFileSync(recording);
   rmSync(recording);
   return () => compareWindows(file, call.packets, call.answeredAt);

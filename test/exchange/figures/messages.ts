@@ -12,13 +12,13 @@ export interface Given {
   readonly recording: string;
 }
 
-/** What it is asked for. */
+/** What its parent requests. */
 export type Asked =
   | { readonly type: "call"; readonly to: string; readonly flow: string }
   | { readonly type: "stall"; readonly ms: number };
 
-/** What it tells. */
-export type Told =
+/** What it reports. */
+export type Reported =
   | { readonly type: "ready" | "recorded" }
   | { readonly type: "placed"; readonly id: string; readonly to: string }
   /** The model was told how much of its response was played. */

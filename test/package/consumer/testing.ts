@@ -76,6 +76,11 @@ const spoken: SimulateFlowOptions = {
   answeredBy: "person",
   caller: [],
 };
+/** As a test of a flow has it: what its calls share, and what one has of its own. */
+const ofFlow = { flow: spoken.flow, secret: "secret", caller: [] };
+export const simulateMachine = (): Promise<SimulatedCall> =>
+  simulateCall({ ...ofFlow, answeredBy: "machine" });
+
 const either: SimulateOptions = spoken;
 const shared: SimulatedCallOptions = spoken;
 

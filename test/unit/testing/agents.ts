@@ -8,7 +8,7 @@ import {
   scriptedAgent,
 } from "../../../src/testing/scripted-agent.ts";
 import { type SimulatedCall, simulateCall } from "../../../src/testing/simulate-call.ts";
-import type { SimulateOptions } from "../../../src/testing/simulate-options.ts";
+import type { SimulateSocketOptions } from "../../../src/testing/simulate-options.ts";
 
 /** Speech of so many milliseconds. */
 export const voice = (ms: number) => ({
@@ -85,7 +85,7 @@ export const wellBehaved = (options: ScriptedOptions = {}): Agent =>
 /** Simulates the conversation with an agent. */
 export const talkWith = (
   agent: Agent,
-  options: Partial<SimulateOptions> = {},
+  options: Partial<SimulateSocketOptions> = {},
   session: SessionOptions = {},
 ): Promise<SimulatedCall> =>
   simulateCall({

@@ -1,5 +1,5 @@
 /** A request that an application got. */
-export interface Told {
+export interface Received {
   /** The call. */
   readonly id: string;
   /** The path and the fields, without the values that differ in each call. */
@@ -19,8 +19,8 @@ const fieldsOf = (text: string): Record<string, string> =>
     ? Object.fromEntries(flat(JSON.parse(text)))
     : Object.fromEntries(new URLSearchParams(text));
 
-/** What a request tells an application; `undefined` for one of media. */
-export const toldBy = async (request: Request): Promise<Told | undefined> => {
+/** What an application received with a request; `undefined` for one of media. */
+export const receivedIn = async (request: Request): Promise<Received | undefined> => {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname.endsWith(".wav")) return;
   const fields = { ...Object.fromEntries(searchParams), ...fieldsOf(await request.text()) };
