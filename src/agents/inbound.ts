@@ -6,10 +6,10 @@ import type { Meter } from "./metrics.ts";
 import type { PressedKeys } from "./options.ts";
 
 /** How it is kept: a byte a sample. */
-const kept: AudioFormat = { encoding: "ulaw", sampleRate: 8000 };
+const withheldFormat: AudioFormat = { encoding: "ulaw", sampleRate: 8000 };
 
 /** The most that is kept, in bytes: 5 s. The oldest goes first. */
-const max = 40_000;
+const maxWithheld = 40_000;
 
 /** Audio of the callee that the agent does not get yet. */
 interface Withheld {
@@ -19,15 +19,15 @@ interface Withheld {
 }
 
 const createWithheld = (stream: AudioFormat): Withheld => {
-  const encoder = new Converter(stream, kept);
+  const encoder = new Converter(stream, withheldFormat);
   /** Nothing until some comes: most callees listen. */
   let bytes: Uint8Array<ArrayBuffer> | undefined;
   let length = 0;
   return {
     push: (pcm) => {
-      const more = encoder.push(pcm).subarray(-max);
-      bytes ??= new Uint8Array(max);
-      const excess = Math.max(0, length + more.length - max);
+      const more = encoder.push(pcm).subarray(-maxWithheld);
+      bytes ??= new Uint8Array(maxWithheld);
+      const excess = Math.max(0, length + more.length - maxWithheld);
       bytes.copyWithin(0, excess, length);
       bytes.set(more, length - excess);
       length += more.length - excess;
@@ -36,7 +36,7 @@ const createWithheld = (stream: AudioFormat): Withheld => {
       const taken = bytes?.subarray(0, length) ?? new Uint8Array();
       bytes = undefined;
       length = 0;
-      return new Converter(kept, stream).push(taken);
+      return new Converter(withheldFormat, stream).push(taken);
     },
   };
 };

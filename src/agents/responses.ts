@@ -6,8 +6,8 @@ import { type AudioFormat, bytesPerMs, Converter } from "./audio/resample.ts";
 import { maxGap } from "./ending.ts";
 import type { AnsweredTurn } from "./options.ts";
 
-/** Names the response that they belong to. */
-const response = "outdial:announced";
+/** The name of the response that announced words belong to. */
+const announced = "outdial:announced";
 
 /**
  * Words of the agent whose text has come before any of their audio, from a service that has no names for responses. Its
@@ -31,13 +31,13 @@ export const createAnnounced = (playback: Playback, timers: Timers): Announced =
     if (!isOpen) return;
     isOpen = false;
     timers.clear("announced");
-    playback.end(response);
+    playback.end(announced);
   };
   return {
     text: ({ text, interrupted, response: named }) => {
       if (!text || interrupted || named !== undefined || isAudible) return false;
       isOpen = true;
-      playback.begin(response);
+      playback.begin(announced);
       timers.set("announced", maxGap, end);
       return true;
     },

@@ -69,7 +69,7 @@ export type FlowOptions<Name extends string = never> = Verification & {
    * sends the notification `recording.completed` to `callbackHandler` instead. It may be called twice with one. If it throws,
    * the service may send it again. Needs `secret`.
    *
-   * @defaultValue none: only `campaign` is told of recordings
+   * @defaultValue none: recordings go to `campaign` alone
    */
   readonly onRecording?: ((recording: RecordingInput) => unknown) | undefined;
   /**

@@ -77,7 +77,7 @@ export interface CallFigures {
   readonly overlap: number;
   /** Silence of both. */
   readonly deadAir: DeadAir;
-  /** The tools that the agent called, in order. */
+  /** The tools whose result the agent got, in order. One that ends the call, such as a transfer, has none: see `end.outcome`. */
   readonly tools: readonly SimulatedTool[];
   /** What was said, in order, where the agent sends texts; and what a flow and its callee did. */
   readonly transcript: readonly SimulatedText[];

@@ -45,7 +45,7 @@ const recipes = {
   "Click to call": "lead-7 failed busy",
   "Keep an answer in words": "why, true",
   "A spoken code without a server": "completed",
-  "Say why a call failed": "true false\nfalse true",
+  "Find out why a call failed": "true false\nfalse true",
   "Hang up, and listen, from an admin page": "2 audio/wav",
   "An agent that books, leaves a message and transfers": "{ time: 'Monday' } transferred dialed",
 } as const;
