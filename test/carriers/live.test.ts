@@ -275,6 +275,20 @@ describe.each<Stage>([own, ...carriers])("$name", (stage) => {
   });
 });
 
+test.each<Stage>([own, ...carriers])(
+  "$name: an id of no call's form is no such call",
+  async (stage) => {
+    const { options } = await start(stage);
+    const reads = [get("no-such-call", options), get("+12025550100", options), end("x", options)];
+    for (const read of reads) {
+      const error: unknown = await read.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ name: "ServiceException", code: 404 });
+      expect(String(error)).toMatch(/not found|no such call/i);
+      expect(String(error)).not.toMatch(/emulated|2025550100/);
+    }
+  },
+);
+
 test("outdial's own interface can't redirect, which is refused by name before anything is sent", async () => {
   const { options, id } = await start(own);
   const fetch = vi.fn();
