@@ -65,7 +65,7 @@ export interface Trust {
 
 /** What went wrong in the flow of a simulated call that ended as any. */
 export interface SimulatedFault {
-  /** Which step of the flow, what was wrong with it, and the name of the error: a function of yours threw or was late, or its action broke a rule. */
+  /** What was wrong, with the name of the error: a function of yours threw or was late; or the rule that its action broke. */
   readonly text: string;
   /** When it came, in milliseconds since the answer. */
   readonly ms: number;

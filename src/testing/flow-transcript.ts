@@ -107,11 +107,11 @@ export const transcriptOf = (
   );
 };
 
-/** What went wrong in the flow of a call that went on to its end. */
+/** What went wrong in the flow of a call that went on to its end. Services count its steps differently, so none is named. */
 export const faultsOf = ({ history, answered_at = 0 }: CallRecord): readonly SimulatedFault[] =>
   history.flatMap((entry) =>
     entry.type === "flow_error"
-      ? [{ text: entry.message, ms: Date.parse(entry.at) - answered_at }]
+      ? [{ text: entry.message.replace(/^step \d+: /, ""), ms: Date.parse(entry.at) - answered_at }]
       : [],
   );
 

@@ -209,8 +209,14 @@ const problemsOf = async (
 ): Promise<readonly (string | undefined)[]> =>
   Promise.all(
     calls(records).map(async (call) => {
-      const { body } = await encodeCall(call, "https://carrier.test", key);
-      return check(body);
+      try {
+        const { body } = await encodeCall(call, "https://carrier.test", key);
+        return check(body);
+      } catch (error) {
+        // What answered decides nothing in a flow of the request.
+        if (call.flow && Object(error).param === "machineDetection") return;
+        throw error;
+      }
     }),
   );
 

@@ -105,7 +105,7 @@ describe.each(lines)("a flow that fails on the line of %s", (_, service) => {
   test("has a fault for a step that throws, without its message, and is redacted as the rest", async () => {
     const call = await simulateCall({ flow: failing(), secret, service, caller: [] });
     const text =
-      "step 2: flow_url answered hangup, as a function of yours failed (outdial-failed: RangeError)";
+      "flow_url answered hangup, as a function of yours failed (outdial-failed: RangeError)";
     expect(call.faults).toEqual([{ text, ms: 500 }]);
     expect(call.end).toMatchObject({ reason: "normal", by: "flow" });
     const report = await call.toReport({ redact: (given) => given.replace("RangeError", "…") });
@@ -425,6 +425,7 @@ describe("the report of a flow", () => {
     expect(compareReports(await reportOf(fails), baseline)).toEqual([
       { figure: "said.n", now: 1, baseline: 2 },
       { figure: "played.n", now: 0, baseline: 1 },
+      { figure: "faults.n", now: 1, baseline: 0 },
     ]);
   });
 

@@ -120,7 +120,7 @@ it("recordings have a column of their ids, and one for each name, as that of the
   ] as const) {
     await stage.campaign.note({ call_id: "cs_0", recording_id, recording_url, as, context });
   }
-  const rows = [...resultLines(stage.campaign)].join("").split("\r\n");
+  const rows = [...resultLines(stage.campaign, {})].join("").split("\r\n");
   expect(rows.map((row) => row.split(",").slice(12))).toEqual([
     ["recordings", "why"],
     ["RE1 RE2 RE3", "RE1 RE2"],
