@@ -279,9 +279,12 @@ test.each<Stage>([own, ...carriers])(
   "$name: an id of no call's form is no such call",
   async (stage) => {
     const { options } = await start(stage);
-    const reads = [get("no-such-call", options), get("+12025550100", options), end("x", options)];
-    for (const read of reads) {
-      const error: unknown = await read.catch((thrown: unknown) => thrown);
+    for (const read of [
+      () => get("no-such-call", options),
+      () => get("+12025550100", options),
+      () => end("x", options),
+    ]) {
+      const error: unknown = await read().catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ name: "ServiceException", code: 404 });
       expect(String(error)).toMatch(/not found|no such call/i);
       expect(String(error)).not.toMatch(/emulated|2025550100/);
