@@ -22,7 +22,7 @@ const flags = {
   "recording-id": {
     type: "string",
     value: "id",
-    help: "of a call with several: which one, with Twilio and Telnyx; default the latest",
+    help: "of a call: which one, with Twilio and Telnyx; default the latest",
   },
   ...liveFlags,
 } as const;
