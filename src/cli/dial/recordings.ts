@@ -108,8 +108,8 @@ export interface FolderParts {
   readonly folder: string;
   /** Returns the campaign once it is open. */
   readonly campaign: () => Pick<Campaign, "id" | "contact"> | undefined;
-  /** Fetches a recording by its URL. */
-  readonly fetch: (url: string) => Promise<Response>;
+  /** Fetches a recording by its URL, from the service with a name, where the list has several. */
+  readonly fetch: (url: string, service?: string | undefined) => Promise<Response>;
   /** Prints a line. */
   readonly report: (line: string) => void;
 }
@@ -165,14 +165,14 @@ export class RecordingFolder {
   }
 
   /** Begins to fetch a recording. It never throws: a recording that can't be fetched is reported and counted. */
-  keep(recording: RecordingInput): void {
+  keep(recording: RecordingInput, service?: string | undefined): void {
     const { context, recording_id, as } = recording;
     this.#expected.delete(keyOf(context, as));
     const known = { contact: Number(context.contact), attempt: Number(context.attempt) };
     const { id = "" } = this.#parts.campaign() ?? {};
     const stem = stemOf(id, { ...known, recording_id, as });
     if (this.#underWay.has(stem)) return;
-    const work = this.#inSlot(() => this.#save(stem, recording))
+    const work = this.#inSlot(() => this.#save(stem, recording, service))
       .catch((error: unknown) => {
         this.failed++;
         this.#parts.report(
@@ -239,7 +239,11 @@ export class RecordingFolder {
     }
   }
 
-  async #save(stem: string, { context, recording_url }: RecordingInput): Promise<void> {
+  async #save(
+    stem: string,
+    { context, recording_url }: RecordingInput,
+    service: string | undefined,
+  ): Promise<void> {
     const { folder, fetch, campaign } = this.#parts;
     const isKnown = (): Promise<boolean> =>
       whenFree(() => campaign()?.contact(context) !== undefined);
@@ -248,7 +252,7 @@ export class RecordingFolder {
     for (const file of filesOf(folder, stem)) if (await isThere(file)) return;
     const file = await writeNew(
       join(folder, stem),
-      () => fetch(recording_url),
+      () => fetch(recording_url, service),
       (response) => join(folder, `${stem}.${extensionOf(response)}`),
     );
     let isKept = false;
