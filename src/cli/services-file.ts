@@ -94,11 +94,12 @@ export const labelOf = (name: string): string => `--services-file: ${name}:`;
 /**
  * A failure that names the service and its field.
  *
+ * @param fields - the names of fields in the file, by those of the package's options
  * @returns `error` itself, if it is none of broken rules
  */
-export const fieldFailure = (label: string, error: unknown): unknown => {
+export const fieldFailure = (label: string, error: unknown, fields = names): unknown => {
   if (!(error instanceof BadParametersException)) return error;
-  const issues = issuesByFlag(error.issues, {}, names);
+  const issues = issuesByFlag(error.issues, {}, fields);
   return new UsageError(
     issueLine(issues.map(({ param, message }) => ({ param: `${label} ${param}`, message }))),
   );
@@ -111,7 +112,7 @@ const serviceIn = (value: unknown, at: number): FileService => {
   } catch (error) {
     const name = withoutThrowing(() => Reflect.get(Object(value), "name"));
     const label = serviceNameRule(name) === undefined ? String(name) : place;
-    throw fieldFailure(labelOf(label), error);
+    throw fieldFailure(labelOf(label), error, {});
   }
 };
 

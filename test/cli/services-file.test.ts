@@ -4,7 +4,8 @@ import { describe, expect, it, test } from "vitest";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { startEmulator } from "../carriers/stage.ts";
-import { begin, invoke } from "./cli.ts";
+import { nobodysUrl } from "../nobody.ts";
+import { begin, invoke, outdial } from "./cli.ts";
 import { newFolder } from "./emulate.ts";
 
 const secret = "a secret that was made at random";
@@ -88,7 +89,7 @@ describe("--services-file", () => {
       [own("main", { from_number: 12_025_550_199 })],
       ": main: from_number must be a text, or a list of texts",
     ],
-    [[own("main", { from_number: "0171" })], /^: main: from_number must be E.164/],
+    [[own("main", { from_number: "0171" })], /^: main: from_number must be an E.164 number/],
     [[own("main", { rate: "5" })], ": main: rate must be a number"],
     [[own("main", { rate: 0 })], /^: main: rate must be above 0/],
     [
@@ -254,18 +255,23 @@ test("a list over outdial's own interface and every carrier: each call at one of
   for (const { name } of kinds) expect(report.stdout).toMatch(new RegExp(`^ *${name} +\\d`, "m"));
 });
 
-test("a service that is down pauses alone, and the others call everybody", async () => {
+test("a service that refuses the key, and one that refuses connections, pause alone, and the others call everybody", async () => {
   const { env, services, emulators } = await dialledBy([
     { name: "main", emulated: {} },
     { name: "spare", emulated: {} },
   ]);
-  const { dial, listen, rows } = folderOf([own("down"), ...services], 6);
-  const { code, stderr } = await invoke(dial(...listen), { ...env, DOWN_KEY: "a key of nobody's" });
+  const down = own("down", { baseUrl: await nobodysUrl() });
+  const closed = { ...services[0], name: "closed", apiKeyEnv: "CLOSED_KEY" };
+  const { dial, listen, rows } = folderOf([down, closed, ...services], 8);
+  // A process of its own: in this one a refused connection is unclear.
+  const { code, stderr } = await outdial("node", dial(...listen), {
+    ...{ ...env, DOWN_KEY: "a key of nobody's", CLOSED_KEY: "a key that is wrong" },
+  });
   expect(code, stderr).toBe(0);
   const results = await rows();
-  expect(results.map(({ disposition }) => disposition)).toEqual(Array(6).fill("completed"));
-  expect(results.map(({ service }) => service)).not.toContain("down");
-  expect(emulators.flatMap(({ calls }) => calls)).toHaveLength(6);
+  expect(results.map(({ disposition }) => disposition)).toEqual(Array(8).fill("completed"));
+  expect([...new Set(results.map(({ service }) => service))].sort()).toEqual(["main", "spare"]);
+  expect(emulators.flatMap(({ calls }) => calls)).toHaveLength(8);
 });
 
 test("the ledger belongs to the names: one may be added, another key, rate or order is the same list, and a list by flags another", async () => {
@@ -296,20 +302,35 @@ test("the ledger belongs to the names: one may be added, another key, rate or or
   expect(byFlags).toMatchObject({ code: 2, stderr: expect.stringContaining("another campaign") });
 });
 
-test("a signed URL of one service is refused at the paths of the other", async () => {
-  const sent: string[] = [];
-  const { env, services } = await dialledBy([
-    { name: "main", emulated: {} },
-    { name: "spare", emulated: {} },
-  ]);
+test("a notification counts at the paths of its own service alone, whose URLs no other path verifies", async () => {
+  const forged: number[] = [];
+  const notify = async (request: Request): Promise<Response> => {
+    const { origin, pathname, search } = new URL(request.url);
+    const [, name = "", path = ""] = pathname.split("/");
+    const other = `${origin}/${name === "main" ? "spare" : "main"}/${path}${search}`;
+    const body = JSON.stringify({ type: "call.failed", call_id: "cs_9", data: { reason: "busy" } });
+    const headers = { "Content-Type": "application/json" };
+    if (path === "status") {
+      forged.push((await fetch(other, { method: "POST", headers, body })).status);
+    }
+    return fetch(request);
+  };
+  const { env, services } = await dialledBy(
+    [
+      { name: "main", emulated: {} },
+      { name: "spare", emulated: {} },
+    ],
+    { fetch: notify },
+  );
   const { dial, listen, rows } = folderOf(services, 4);
-  const running = begin(dial(...listen), env);
-  const text = await running.says(/Notifications arrive at \S+\/spare\/status\n/);
-  const origin = /arrive at (\S+)\/main\/status/.exec(text)?.[1];
-  await running.ended;
-  expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(sent).toEqual([]);
-  expect(await rows()).toHaveLength(4);
+  const { code, stderr } = await invoke(dial(...listen), env);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toMatch(
+    /Notifications arrive at \S+\/main\/status\nNotifications arrive at \S+\/spare\/status\n/,
+  );
+  expect(forged.length).toBeGreaterThan(11);
+  expect([...new Set(forged)]).toEqual([401]);
+  expect((await rows()).map(({ disposition }) => disposition)).toEqual(Array(4).fill("completed"));
 });
 
 describe("the calls of a list over two services", () => {
@@ -377,7 +398,6 @@ describe("dial --emulate with --services-file", () => {
         concurrency: 2,
       },
     ];
-    const { dial } = folderOf(services, 8);
     const { at, file } = folderOf(services, 8);
     const { code, stdout, stderr } = await invoke([
       ...["dial", at("people.csv"), "--services-file", file, "--script", at("script.mjs")],
@@ -385,7 +405,6 @@ describe("dial --emulate with --services-file", () => {
       "--json",
     ]);
     expect(code, stderr).toBe(0);
-    expect(dial()).toContain("--services-file");
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ calls: 8, completed: 8, answers: { visit: { 2: 8 } } },
     });
