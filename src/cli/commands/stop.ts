@@ -128,8 +128,8 @@ export const command: Command = defineCommand({
   example: "stop people.outdial",
   notes: [
     `It works from another terminal, and also where the dialling process is dead: then it ends the calls
-itself, by the same service and key, or --services-file, as outdial dial. A call that is being placed is ended when its
-id arrives. It may be repeated.`,
+itself, by the same service and key, or --services-file, as outdial dial. A call that is being
+placed is ended when its id arrives. It may be repeated.`,
     `Without --hang-up the live calls go on to their end, and no key is needed. A stopped ledger is not
 dialled from until outdial dial is given --resume.`,
   ],
