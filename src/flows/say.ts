@@ -11,6 +11,7 @@ import { urlRule } from "../lib/url.ts";
 import { build } from "./by-action.ts";
 import {
   gatherRules,
+  isAnswerName,
   languageRule,
   numberRule,
   type Prompt,
@@ -104,7 +105,10 @@ interface SpokenFields<Step extends string> {
 /** The schema of a field that may be left out. */
 export type OptionalField<T> = OptionalSchema<GenericSchema<unknown, T>, undefined>;
 
-const httpUrl = ruleSchema<string>((value) => urlRule(value));
+/** The schema of an http URL. */
+export const httpUrl: GenericSchema<unknown, string> = ruleSchema<string>((value) =>
+  urlRule(value),
+);
 
 /** The name of a step. */
 export const stepName = <Step extends string>(): GenericSchema<unknown, Step> =>
@@ -143,7 +147,7 @@ const gatherOf = <Step extends string>() =>
       speech: optional(speechSchema),
       as: optional(
         custom<string>(
-          (value) => isText(value) && /^[a-z]\w{0,31}$/.test(value) && !columns.test(value),
+          (value) => isAnswerName(value) && !columns.test(value),
           "must match [a-z]\\w{0,31}, and be no column of the results",
         ),
       ),
