@@ -1,5 +1,5 @@
 import type { Context } from "../callbacks/signed-url.ts";
-import { isAnswerName } from "../flows/prompts.ts";
+import { isAnswerName } from "../flows/recorded.ts";
 import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { recordNews } from "./contact-state.ts";
 import { machineByAgent } from "./disposition.ts";

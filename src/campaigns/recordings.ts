@@ -1,5 +1,4 @@
-import { isAnswerName } from "../flows/prompts.ts";
-import type { RecordingInput } from "../flows/recorded.ts";
+import { isAnswerName, type RecordingInput } from "../flows/recorded.ts";
 import { fail, isText } from "../lib/check.ts";
 import { keepName } from "./answers.ts";
 import { stateOf } from "./attempt-facts.ts";

@@ -32,6 +32,7 @@ export const dialedIn = (dialed: unknown): Dialed | undefined => {
   };
 };
 
+/** The branch of a `dial` by the reason why nobody was reached. */
 const branches: ReadonlyMap<unknown, Branch> = new Map([
   ["busy", "on_busy"],
   ["no_answer", "on_no_answer"],
@@ -39,14 +40,11 @@ const branches: ReadonlyMap<unknown, Branch> = new Map([
   ["unreachable", "on_failure"],
 ]);
 
-/** The branch of a `dial` by the reason why nobody was reached. */
-export const branchOf = (reason: unknown): Branch | undefined => branches.get(reason);
-
 /** What follows a `dial` by what came of it: an action, or a step; `undefined` where only its `flow_url` does. */
 export const followingDial = (
   after: AfterDial,
   dialed: Dialed | undefined,
 ): AnyAction | string | undefined => {
-  const branch = branchOf(dialed?.reason);
+  const branch = branches.get(dialed?.reason);
   return (branch && after[branch]) ?? after.next;
 };

@@ -62,10 +62,6 @@ export const languageRule = (value: unknown): string | undefined =>
     ? undefined
     : "must be a language tag, such as en-GB";
 
-/** Whether a value can be the name of an answer or a recording (`as`). */
-export const isAnswerName = (value: unknown): value is string =>
-  isText(value) && /^[a-z]\w{0,31}$/.test(value);
-
 /** Rules of a `gather`, on the own interface too. */
 export const gatherRules: Readonly<
   Record<"digits" | "finish_on_key" | "timeout_ms", (value: unknown) => string | undefined>

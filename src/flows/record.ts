@@ -1,7 +1,8 @@
 import { type GenericSchema, literal, optional, strictObject } from "valibot";
 import { presence, ruleSchema } from "../lib/check.ts";
 import { build } from "./by-action.ts";
-import { gatherRules, isAnswerName, numberRule, type Prompts } from "./prompts.ts";
+import { gatherRules, numberRule, type Prompts } from "./prompts.ts";
+import { isAnswerName } from "./recorded.ts";
 import { checkNext, type OptionalField, type Say, spoken } from "./say.ts";
 
 /** Speaks, and records what the person on the line says, after a beep. */

@@ -11,13 +11,13 @@ import { urlRule } from "../lib/url.ts";
 import { build } from "./by-action.ts";
 import {
   gatherRules,
-  isAnswerName,
   languageRule,
   numberRule,
   type Prompt,
   type Prompts,
   promptsRule,
 } from "./prompts.ts";
+import { isAnswerName } from "./recorded.ts";
 import { type SpeechOptions, speechSchema } from "./speech.ts";
 
 /** Speaks to the person on the line. */

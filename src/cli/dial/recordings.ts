@@ -5,7 +5,7 @@ import type { Context } from "../../callbacks/index.ts";
 import type { Campaign, KeptRecording, Script, ScriptStep } from "../../campaigns/index.ts";
 import { longestId, whenFree } from "../../campaigns/recordings.ts";
 import type { RecordingInput } from "../../flows/index.ts";
-import { isAnswerName } from "../../flows/prompts.ts";
+import { isAnswerName } from "../../flows/recorded.ts";
 import { isException } from "../../index.ts";
 import { withoutThrowing } from "../../lib/check.ts";
 import { exits, Failure } from "../command.ts";

@@ -1,8 +1,7 @@
 import { safeParse } from "valibot";
 import type { Hangup, Play, Stream, WireDial } from "../../flows/actions.ts";
-import { branchOf, type Dialed } from "../../flows/dialed.ts";
+import type { Dialed } from "../../flows/dialed.ts";
 import { FromApplication, type MediaAudio, type MediaStart } from "../../flows/media/messages.ts";
-import { defaultMaxLength } from "../../flows/record.ts";
 import type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../../flows/wire.ts";
 import { isRecord } from "../../lib/check.ts";
 import { base64, bytesOf, decoded } from "../../lib/encoding.ts";
@@ -180,6 +179,14 @@ const stream = (action: Stream, at: Place): OutdialInstruction => {
   };
 };
 
+/** The branch of a `dial` for each reason why its second leg failed. */
+const branches: Readonly<Partial<Record<Reason, "on_busy" | "on_no_answer" | "on_failure">>> = {
+  busy: "on_busy",
+  no_answer: "on_no_answer",
+  rejected: "on_failure",
+  unreachable: "on_failure",
+};
+
 /** The request after a `dial`, with what came of it. */
 const dialedAt = (
   url: string,
@@ -202,7 +209,7 @@ const dial = (action: WireDial, at: Place): OutdialInstruction => {
     record,
     answerTimeout: timeout * 1_000,
     next: ({ reason, talkTime }) => {
-      const branch = branchOf(reason);
+      const branch = reason && branches[reason];
       const next = branch && action[branch];
       if (!next) return flow_url === undefined ? "end" : dialedAt(flow_url, reason, talkTime);
       return { instructions: instructionsOf(next, { ...at, place: `${branch}.` }) };
@@ -258,6 +265,9 @@ const gather = (action: WireGather, at: Place): OutdialInstruction => {
     next: ({ keys }) => ({ request: { url, digits: keys } }),
   };
 };
+
+/** Milliseconds after which a recording ends by default. */
+const defaultMaxLength = 60_000;
 
 /** Prompts, and then records after a beep. */
 const record = (action: WireRecord, at: Place): readonly OutdialInstruction[] => {
