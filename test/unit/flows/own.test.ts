@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
-import type { CallFlow } from "../../../src/calls/index.ts";
 import { type CallFlow, requestFlowOf } from "../../../src/calls/params.ts";
 import {
   type AnyAction,
