@@ -42,7 +42,12 @@ import {
 } from "../dial/options.ts";
 import { progressAfter } from "../dial/plan.ts";
 import { type Receiver, receiverAddress, startReceiver } from "../dial/receiver.ts";
-import { erasedLine, prepareFolder, RecordingFolder } from "../dial/recordings.ts";
+import {
+  erasedLine,
+  prepareFolder,
+  RecordingFolder,
+  recordingCommand,
+} from "../dial/recordings.ts";
 import { requestErrors, troubleOf } from "../dial/refusals.ts";
 import {
   campaignOf,
@@ -304,6 +309,11 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
           folder: folderPath,
           campaign: () => opened.campaign,
           fetch: (url, name) => byName(name).recording(url),
+          commandFor: (made, path, name) => {
+            const carrier = byName(name).service?.name;
+            const service = name ?? carrier;
+            return recordingCommand(made, path, { ...flags, service, carrier });
+          },
           report: (line) => void terminal.report(`outdial: ${plain(line)}`),
         });
   const script = given && (recordings?.watch(given) ?? given);
@@ -409,7 +419,11 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   await recordings?.complete(invoked.signal);
   const isHeld = await closeAll(opened);
   reached("placed");
-  if (recordings) await terminal.report(plain(recordings.summary));
+  if (recordings) {
+    for (const line of [recordings.summary, ...recordings.commands]) {
+      await terminal.report(plain(line));
+    }
+  }
   if (isHeld) {
     await terminal.report(
       "outdial: another program holds the ledger, so it was not marked as closed: the next run checks it",
