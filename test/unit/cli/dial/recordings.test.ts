@@ -231,6 +231,12 @@ test.each([
     "outdial recording cs_1 --recording-id r_1 --output 'the folder/1.wav'",
   ],
   [
+    "by the service of the file that has it",
+    { recording_url: "https://voice.test/recordings/cs_1-1.wav", call_id: "v3:abc" },
+    { "services-file": "services.json", service: "main", carrier: "telnyx" },
+    "outdial recording v3:abc --recording-id RE1 --output 'the folder/1.wav' --services-file services.json --service main",
+  ],
+  [
     "whatever the service has sent",
     { recording_url: "no URL", call_id: "'$(x)", recording_id: "`" },
     {},
