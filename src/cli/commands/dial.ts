@@ -311,8 +311,8 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
           fetch: (url, name) => byName(name).recording(url),
           commandFor: (made, path, name) => {
             const carrier = byName(name).service?.name;
-            const service = name ?? carrier;
-            return recordingCommand(made, path, { ...flags, service, carrier });
+            const service = flags["services-file"] === undefined ? carrier : name;
+            return recordingCommand(made, path, { ...flags, service }, carrier);
           },
           report: (line) => void terminal.report(`outdial: ${plain(line)}`),
         });

@@ -104,32 +104,27 @@ export const prepareFolder = async (path: string): Promise<string> => {
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The flags of `dial` that say where its calls are. */
+/** The flags that say where a call is. */
 interface ServiceFlags {
+  readonly "services-file"?: string | undefined;
   readonly service?: string | undefined;
   readonly account?: string | undefined;
   readonly "base-url"?: string | undefined;
-  /** With it `service` is a name in the file. */
-  readonly "services-file"?: string | undefined;
-  /**
-   * The name of the carrier.
-   *
-   * @defaultValue `service`
-   */
-  readonly carrier?: string | undefined;
 }
 
 /**
  * The command that fetches a recording into a file: by its URL, without what signs it, or where that leads to a storage whose
  * URLs end, by its id.
+ *
+ * @param carrier - the carrier that has it
  */
 export const recordingCommand = (
   { call_id, recording_id, recording_url }: RecordingInput,
   file: string,
   flags: ServiceFlags,
+  carrier: string | undefined,
 ): string => {
   const { origin, pathname } = withoutThrowing(() => new URL(recording_url)) ?? {};
-  const { carrier = flags.service } = flags;
   const isShown = carrier !== "telnyx" && !/\/(\+|%2B)?\d{7,}(?=[./]|$)/i.test(`${pathname}`);
   const which =
     origin !== undefined && isShown
@@ -183,12 +178,12 @@ export interface FolderParts {
   /** Returns the campaign once it is open. */
   readonly campaign: () => Pick<Campaign, "id" | "contact"> | undefined;
   /** Fetches a recording by its URL, from the service with a name, where the list has several. */
-  readonly fetch: (url: string, service: string | undefined) => Promise<Response>;
+  readonly fetch: (url: string, service?: string | undefined) => Promise<Response>;
   /** The command that fetches a recording later. */
   readonly commandFor: (
     recording: RecordingInput,
     file: string,
-    service: string | undefined,
+    service?: string | undefined,
   ) => string;
   /** Prints a line. */
   readonly report: (line: string) => void;
