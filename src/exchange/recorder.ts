@@ -1,15 +1,16 @@
-import { mkdirSync } from "node:fs";
-import { open, rm, stat } from "node:fs/promises";
+import { mkdirSync, rmSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { type WavSource, wavResponse } from "../emulator/recording/download.ts";
 import { telephoneRate } from "../emulator/recording/recording.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
 import { wavHead, wavHeadSize } from "../emulator/recording/wav.ts";
-import { isRecord } from "../lib/check.ts";
+import { isRecord, withoutThrowing } from "../lib/check.ts";
 import type { Side } from "../performer/media-socket.ts";
 import type { RecordedPart } from "../server/call.ts";
 import { frameSize, type OpenFile, RecordingFile } from "./recording-file.ts";
+import type { CallRecorder } from "./service.ts";
 
 /** How a recording ended: `whole` with its call, `cut` with the process, `failed` when it could not be written any more. */
 type RecordingEnd = "whole" | "cut" | "failed";
@@ -42,23 +43,6 @@ export type RecordingEvent =
       readonly call_id: string;
       readonly why: "age" | "size" | "erased";
     };
-
-/** The recording of a live call. Its methods never throw. */
-export interface LiveRecording {
-  /**
-   * Adds samples of one side, at 8 kHz: in any order, within a quarter of a second.
-   *
-   * @param from - in samples since the answer
-   */
-  readonly add: (side: Side, from: number, samples: Int16Array) => void;
-  /** Records silence until `resume`. */
-  readonly pause: () => void;
-  readonly resume: () => void;
-  /** Adds a person who is heard too: their number erases the recording. */
-  readonly alsoOf: (number: string) => void;
-  /** Writes the rest, and closes the file. */
-  readonly end: () => Promise<void>;
-}
 
 /** What a recorder needs. */
 export interface RecorderOptions {
@@ -157,11 +141,40 @@ const readFrames = async (path: string, first: number, count: number): Promise<I
   return samples;
 };
 
+/** Where recordings are. */
+type Place = Pick<RecorderOptions, "folder" | "db">;
+
+const deleteRecording = ({ folder, db }: Place, id: string): void => {
+  // The file is first: a row without one is found again, a file without a row is not.
+  rmSync(join(folder, fileNameOf(id)), { force: true });
+  db.prepare("delete from recorded_numbers where call_id = ?").run(id);
+  db.prepare("delete from recordings where call_id = ?").run(id);
+};
+
+/** The calls on whose recordings a number is heard. */
+const recordedOf = (db: DatabaseSync, number: string): readonly string[] =>
+  db
+    .prepare("select call_id from recorded_numbers where number = ?")
+    .all(number)
+    .map((row) => textIn(row, "call_id"));
+
+/**
+ * Deletes all recordings on which a number is heard, from outside of the service.
+ *
+ * @returns how many there were
+ */
+export const eraseRecordings = (place: Place, number: string): number => {
+  place.db.exec(tables);
+  const ids = recordedOf(place.db, number);
+  for (const id of ids) deleteRecording(place, id);
+  return ids.length;
+};
+
 /**
  * Records calls to files while they happen, keeps them as long as the operator wants, and erases them by number. A file is a WAV
- * whose head is never more than a second behind, whatever ends the process.
+ * whose head is never more than a second behind, whatever ends the process. What fails here never ends a call.
  */
-export class Recorder {
+export class Recorder implements CallRecorder {
   readonly #options: RecorderOptions;
   readonly #live = new Map<string, RecordingFile>();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -173,7 +186,7 @@ export class Recorder {
     options.db.exec(tables);
     const recorder = new Recorder(options);
     await recorder.#mend();
-    await recorder.sweep();
+    recorder.sweep();
     return recorder;
   }
 
@@ -190,43 +203,44 @@ export class Recorder {
     return bytes;
   }
 
-  /**
-   * Begins to record a call.
-   *
-   * @param id - the call's
-   * @param numbers - those of the people who are heard: each of them erases it
-   */
-  begin(id: string, numbers: readonly string[]): LiveRecording {
+  /** Begins to record a call, if it is to be recorded. The numbers of both erase it. */
+  begin({ id, from_number, to_number, record }: Parameters<CallRecorder["begin"]>[0]): void {
+    if (!record || this.#live.has(id)) return;
     const { db, open: openFile = open } = this.#options;
-    const { onEvent = () => {} } = this.#options;
-    db.prepare("insert or ignore into recordings (call_id, began_at, bytes) values (?, ?, 0)").run(
-      id,
-      this.#now(),
-    );
+    const fail = (code: string) => this.#emit({ type: "recording_failed", call_id: id, code });
+    try {
+      db.prepare(
+        "insert or ignore into recordings (call_id, began_at, bytes) values (?, ?, 0)",
+      ).run(id, this.#now());
+    } catch {
+      fail("store");
+      return;
+    }
     const file = new RecordingFile({
       path: this.#pathOf(id),
       open: openFile,
       onFailure: (code) => {
-        onEvent({ type: "recording_failed", call_id: id, code });
-        this.#settle(id, file, "failed");
+        fail(code);
+        this.#settle(id, "failed");
       },
     });
     this.#live.set(id, file);
-    const alsoOf = (number: string): void => {
-      if (this.#live.get(id) !== file) return;
-      db.prepare("insert or ignore into recorded_numbers values (?, ?)").run(number, id);
-    };
-    for (const number of numbers) alsoOf(number);
-    return {
-      add: (side, from, samples) => file.add(side, from, samples),
-      pause: () => file.pause(),
-      resume: () => file.resume(),
-      alsoOf,
-      end: async () => {
-        await file.end();
-        this.#settle(id, file, "whole");
-      },
-    };
+    for (const number of [from_number, to_number]) this.alsoOf(id, number);
+  }
+
+  /** Adds a person who is heard too: their number erases the recording. */
+  alsoOf(id: string, number: string): void {
+    if (!this.#live.has(id)) return;
+    const query = "insert or ignore into recorded_numbers values (?, ?)";
+    this.#options.db.prepare(query).run(number, id);
+  }
+
+  frame(id: string, side: Side, at: number, samples: Int16Array): void {
+    this.#live.get(id)?.add(side, sampleAt(at, telephoneRate), samples);
+  }
+
+  end(id: string): void {
+    this.#end(id);
   }
 
   /** Writes what live calls have said, but for the latest quarter of a second. */
@@ -258,7 +272,7 @@ export class Recorder {
    */
   download(
     id: string,
-    part: Partial<RecordedPart>,
+    part: Pick<RecordedPart, "from" | "side" | "gaps"> & { readonly to?: number },
     range: string | null,
     channels: 1 | 2,
   ): Response | undefined {
@@ -286,47 +300,41 @@ export class Recorder {
     return wavResponse(source, range);
   }
 
-  /**
-   * Deletes all recordings on which a number is heard, live ones too: such a call isn't recorded any further.
-   *
-   * @returns how many there were
-   */
-  async erase(number: string): Promise<number> {
-    const rows = this.#options.db
-      .prepare("select call_id from recorded_numbers where number = ?")
-      .all(number);
-    for (const row of rows) await this.#delete(textIn(row, "call_id"), "erased");
-    return rows.length;
+  /** Deletes all recordings on which a number is heard, live ones too: such a call isn't recorded any further. */
+  erase(number: string): void {
+    for (const id of recordedOf(this.#options.db, number)) this.#delete(id, "erased");
   }
 
   /** Deletes what is too old, and the oldest of what is too much. */
-  async sweep(): Promise<void> {
+  sweep(): void {
     const { db, maxDays, maxBytes } = this.#options;
     const old = db
       .prepare("select call_id from recordings where ended_at < ?")
       .all(this.#now() - maxDays * day);
-    for (const row of old) await this.#delete(textIn(row, "call_id"), "age");
+    for (const row of old) this.#delete(textIn(row, "call_id"), "age");
     let surplus = this.bytes - maxBytes;
+    if (surplus <= 0) return;
     const query = `select call_id, bytes from recordings where ended_at is not null
       order by ended_at, call_id`;
-    for (const row of surplus > 0 ? db.prepare(query).all() : []) {
-      if (surplus <= 0) break;
+    for (const row of db.prepare(query).all()) {
+      if (surplus <= 0) return;
       surplus -= numberIn(row, "bytes");
-      await this.#delete(textIn(row, "call_id"), "size");
+      this.#delete(textIn(row, "call_id"), "size");
     }
   }
 
   /** Ends all recordings. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    for (const [id, file] of this.#live) {
-      await file.end();
-      this.#settle(id, file, "whole");
-    }
+    await Promise.all([...this.#live.keys()].map((id) => this.#end(id)));
   }
 
   #now(): number {
     return (this.#options.now ?? Date.now)();
+  }
+
+  #emit(event: RecordingEvent): void {
+    this.#options.onEvent?.(event);
   }
 
   #pathOf(id: string): string {
@@ -336,8 +344,8 @@ export class Recorder {
   #tick(): void {
     this.flush();
     this.#ticks = (this.#ticks + 1) % sweepEvery;
-    // The database may be locked, or closed: the next minute is as good.
-    if (this.#ticks === 0) this.sweep().catch(() => {});
+    // The database may be locked: the next minute is as good.
+    if (this.#ticks === 0) withoutThrowing(() => this.sweep());
   }
 
   #factsOf(row: unknown): RecordingFacts {
@@ -353,27 +361,33 @@ export class Recorder {
     };
   }
 
-  /** Keeps how a recording has ended. */
-  #settle(id: string, file: RecordingFile, end: RecordingEnd): void {
-    if (this.#live.get(id) !== file) return;
-    this.#live.delete(id);
-    const { bytes } = file;
-    this.#options.db
-      .prepare("update recordings set ended_at = ?, end = ?, bytes = ? where call_id = ?")
-      .run(this.#now(), end, bytes, id);
-    this.#options.onEvent?.({ type: "recording_ended", call_id: id, end, bytes });
+  async #end(id: string): Promise<void> {
+    const file = this.#live.get(id);
+    await file?.end();
+    if (file && this.#live.get(id) === file) this.#settle(id, "whole");
   }
 
-  async #delete(id: string, why: "age" | "size" | "erased"): Promise<void> {
+  /** Keeps how a recording has ended. */
+  #settle(id: string, end: RecordingEnd): void {
+    const { bytes = 0 } = this.#live.get(id) ?? {};
+    this.#live.delete(id);
+    const { db } = this.#options;
+    const query = "update recordings set ended_at = ?, end = ?, bytes = ? where call_id = ?";
+    // A database that is locked keeps it as it is: the next start reads the file.
+    withoutThrowing(() => {
+      if (bytes === 0) deleteRecording(this.#options, id);
+      else db.prepare(query).run(this.#now(), end, bytes, id);
+    });
+    this.#emit({ type: "recording_ended", call_id: id, end, bytes });
+  }
+
+  #delete(id: string, why: "age" | "size" | "erased"): void {
     const live = this.#live.get(id);
     this.#live.delete(id);
-    await live?.drop();
-    // The file is first: a row without one is found again, a file without a row is not.
-    await rm(this.#pathOf(id), { force: true });
-    const { db, onEvent } = this.#options;
-    db.prepare("delete from recorded_numbers where call_id = ?").run(id);
-    db.prepare("delete from recordings where call_id = ?").run(id);
-    onEvent?.({ type: "recording_deleted", call_id: id, why });
+    deleteRecording(this.#options, id);
+    // Where the file is being opened just now, it is made after that.
+    live?.drop().then(() => rmSync(this.#pathOf(id), { force: true }));
+    this.#emit({ type: "recording_deleted", call_id: id, why });
   }
 
   /** Ends what a killed process left: its head may be behind by what was written last. */
@@ -386,17 +400,15 @@ export class Recorder {
       const found = await stat(path).catch(() => undefined);
       const samples = samplesIn(found?.size ?? 0);
       if (!found || samples === 0) {
-        await this.#delete(id, "age");
+        deleteRecording(this.#options, id);
         continue;
       }
       const file = await open(path, "r+");
       await file.write(wavHead(samples, telephoneRate, 2), 0, wavHeadSize, 0);
       await file.close();
-      db.prepare("update recordings set ended_at = ?, end = 'cut', bytes = ? where call_id = ?").run(
-        Math.round(found.mtimeMs),
-        wavHeadSize + frameSize * samples,
-        id,
-      );
+      const query = "update recordings set ended_at = ?, end = 'cut', bytes = ? where call_id = ?";
+      const bytes = wavHeadSize + frameSize * samples;
+      db.prepare(query).run(Math.round(found.mtimeMs), bytes, id);
     }
   }
 }

@@ -25,11 +25,7 @@ const channelOf: Readonly<Record<Side, 0 | 1>> = { callee: 0, application: 1 };
 const fileMode = 0o600;
 
 /** Writes all bytes: the system may write a part of them. */
-const writeAll = async (
-  file: WrittenFile,
-  bytes: Uint8Array,
-  position: number,
-): Promise<void> => {
+const writeAll = async (file: WrittenFile, bytes: Uint8Array, position: number): Promise<void> => {
   for (let at = 0; at < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, at, bytes.length - at, position + at);
     at += bytesWritten;
@@ -59,7 +55,6 @@ export class RecordingFile {
   #added = 0;
   #taken = 0;
   #written = 0;
-  #isPaused = false;
   #isOver = false;
   #hasFailed = false;
   #writing: Promise<void> | undefined;
@@ -81,21 +76,11 @@ export class RecordingFile {
   add(side: Side, from: number, samples: Int16Array): void {
     if (this.#isOver) return;
     this.#advance(from + samples.length);
-    if (this.#isPaused) return;
     // What is written already isn't changed.
     const first = Math.max(0, this.#taken - from, this.#added - capacity - from);
     for (let at = first; at < samples.length; at++) {
       this.#ring[2 * ((from + at) % capacity) + channelOf[side]] = samples[at] ?? 0;
     }
-  }
-
-  /** Records silence until `resume`. */
-  pause(): void {
-    this.#isPaused = true;
-  }
-
-  resume(): void {
-    this.#isPaused = false;
   }
 
   /** Writes what has settled. It never rejects. */
