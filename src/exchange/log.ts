@@ -1,6 +1,6 @@
 import { isText } from "../lib/check.ts";
+import type { ExchangeEvent } from "./parts.ts";
 import type { RecordingEvent } from "./recorder.ts";
-import type { ExchangeEvent } from "./service.ts";
 
 /** What an exchange does, apart from its calls. */
 export type ServerEvent =

@@ -1,5 +1,5 @@
 import { type LoggedEvent, word } from "./log.ts";
-import type { ExchangeService } from "./service.ts";
+import type { ExchangeService } from "./parts.ts";
 
 /** What is read when the metrics are asked for. */
 export interface MeasuredParts {

@@ -9,8 +9,9 @@ import { wavHead, wavHeadSize } from "../emulator/recording/wav.ts";
 import { isRecord, withoutThrowing } from "../lib/check.ts";
 import type { Side } from "../performer/media-socket.ts";
 import type { RecordedPart } from "../server/call.ts";
+import type { CallRecord } from "../server/history.ts";
+import type { CallRecorder } from "./parts.ts";
 import { frameSize, type OpenFile, RecordingFile } from "./recording-file.ts";
-import type { CallRecorder } from "./service.ts";
 
 /** How a recording ended: `whole` with its call, `cut` with the process, `failed` when it could not be written any more. */
 type RecordingEnd = "whole" | "cut" | "failed";
@@ -82,13 +83,7 @@ create table if not exists recordings (
   ended_at integer,
   end text,
   bytes integer not null
-) strict;
-create table if not exists recorded_numbers (
-  number text not null,
-  call_id text not null references recordings (call_id) on delete cascade,
-  primary key (number, call_id)
-) strict, without rowid;
-create index if not exists recorded_calls on recorded_numbers (call_id);`;
+) strict;`;
 
 /** The name of a call's file: ids have no numbers, and whatever they have, the name is in the folder. */
 const fileNameOf = (id: string): string => `${encodeURIComponent(id)}.wav`;
@@ -147,31 +142,17 @@ type Place = Pick<RecorderOptions, "folder" | "db">;
 const deleteRecording = ({ folder, db }: Place, id: string): void => {
   // The file is first: a row without one is found again, a file without a row is not.
   rmSync(join(folder, fileNameOf(id)), { force: true });
-  db.prepare("delete from recorded_numbers where call_id = ?").run(id);
   db.prepare("delete from recordings where call_id = ?").run(id);
 };
 
-/** The calls on whose recordings a number is heard. */
-const recordedOf = (db: DatabaseSync, number: string): readonly string[] =>
-  db
-    .prepare("select call_id from recorded_numbers where number = ?")
-    .all(number)
-    .map((row) => textIn(row, "call_id"));
-
-/**
- * Deletes all recordings on which a number is heard, from outside of the service.
- *
- * @returns how many there were
- */
-export const eraseRecordings = (place: Place, number: string): number => {
+/** Deletes the recordings of calls, where no service runs. */
+export const eraseRecordings = (place: Place, calls: readonly string[]): void => {
   place.db.exec(tables);
-  const ids = recordedOf(place.db, number);
-  for (const id of ids) deleteRecording(place, id);
-  return ids.length;
+  for (const id of calls) deleteRecording(place, id);
 };
 
 /**
- * Records calls to files while they happen, keeps them as long as the operator wants, and erases them by number. A file is a WAV
+ * Records calls to files while they happen, and keeps them as long as the operator wants. A file is a WAV
  * whose head is never more than a second behind, whatever ends the process. What fails here never ends a call.
  */
 export class Recorder implements CallRecorder {
@@ -203,8 +184,8 @@ export class Recorder implements CallRecorder {
     return bytes;
   }
 
-  /** Begins to record a call, if it is to be recorded. The numbers of both erase it. */
-  begin({ id, from_number, to_number, record }: Parameters<CallRecorder["begin"]>[0]): void {
+  /** Begins to record a call, if it is to be recorded. */
+  begin({ id, record }: Pick<CallRecord, "id" | "record">): void {
     if (!record || this.#live.has(id)) return;
     const { db, open: openFile = open } = this.#options;
     const fail = (code: string) => this.#emit({ type: "recording_failed", call_id: id, code });
@@ -225,14 +206,6 @@ export class Recorder implements CallRecorder {
       },
     });
     this.#live.set(id, file);
-    for (const number of [from_number, to_number]) this.alsoOf(id, number);
-  }
-
-  /** Adds a person who is heard too: their number erases the recording. */
-  alsoOf(id: string, number: string): void {
-    if (!this.#live.has(id)) return;
-    const query = "insert or ignore into recorded_numbers values (?, ?)";
-    this.#options.db.prepare(query).run(number, id);
   }
 
   frame(id: string, side: Side, at: number, samples: Int16Array): void {
@@ -300,9 +273,8 @@ export class Recorder implements CallRecorder {
     return wavResponse(source, range);
   }
 
-  /** Deletes all recordings on which a number is heard, live ones too: such a call isn't recorded any further. */
-  erase(number: string): void {
-    for (const id of recordedOf(this.#options.db, number)) this.#delete(id, "erased");
+  erase(calls: readonly string[]): void {
+    for (const id of calls) if (this.find(id)) this.#delete(id, "erased");
   }
 
   /** Deletes what is too old, and the oldest of what is too much. */

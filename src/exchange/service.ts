@@ -243,6 +243,10 @@ export const openService = async (parts: ServiceParts): Promise<ExchangeService>
     get live() {
       return calls.live.map((call) => call.toRecord());
     },
+    call: (id) => {
+      const row = store.call(id);
+      return row && store.record(row);
+    },
     history: (limit) => calls.history(limit),
     get failedNotifications() {
       return store.failed(maxFailed).map(failedOf);
@@ -253,7 +257,7 @@ export const openService = async (parts: ServiceParts): Promise<ExchangeService>
       const erased = store.erase(number);
       for (const id of erased) calls.forget(id);
       telephones.erase(number);
-      recorder?.erase(number);
+      recorder?.erase(erased);
       return erased.length;
     },
     close: async ({ wait }) => {
@@ -269,6 +273,7 @@ export const openService = async (parts: ServiceParts): Promise<ExchangeService>
       recovery.stop();
       await deliveries.close();
       telephones.close();
+      await recorder?.close();
       store.close();
     },
   };

@@ -88,7 +88,7 @@ const raiseExchange = async () => {
   const db = new DatabaseSync(":memory:");
   const folder = mkdtempSync(join(tmpdir(), "recordings-"));
   const recorder = await Recorder.open({ folder, db, maxDays: 1, maxBytes: 2 ** 30 });
-  recorder.begin({ ...callOf("cs_over1"), record: true });
+  recorder.begin(callOf("cs_over1"));
   recorder.frame("cs_over1", "callee", 0, tone(440, 8_000, 0, 16_000));
   recorder.end("cs_over1");
   let port = 0;

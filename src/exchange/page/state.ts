@@ -1,5 +1,5 @@
+import type { FailedNotification } from "../parts.ts";
 import type { RecordingFacts } from "../recorder.ts";
-import type { FailedNotification } from "../service.ts";
 
 /** How near a limit is. */
 export interface LimitUse {

@@ -1,14 +1,15 @@
 import type { Watched } from "../../emulator/dashboard/updates.ts";
 import { EventLog } from "../../emulator/event-log.ts";
 import type { CallRecord } from "../../server/history.ts";
-import type { ExchangeService } from "../service.ts";
+import type { ExchangeService } from "../parts.ts";
 
-/** How many calls that are over the page lists, and among how many it finds one. */
-const listed = 200;
-const found = 1_000;
+/** How many calls that are over the page lists. */
+const listed = 100;
 
 /** How often live calls are looked at for what they do, in milliseconds. */
 const lookInterval = 1_000;
+
+type CallsOfService = Pick<ExchangeService, "call" | "live" | "history">;
 
 type WatchedEvent = { readonly call_id: string } | { readonly type: "reset" };
 
@@ -18,7 +19,7 @@ const streamLifetime = 3_600_000;
 /** The calls of an exchange, as the page watches them. */
 export class WatchedCalls implements Watched {
   readonly refused = [];
-  readonly #service: Pick<ExchangeService, "live" | "history">;
+  readonly #service: CallsOfService;
   #events = new EventLog<WatchedEvent>();
   /** How many entries the history of each live call had. */
   #lengths: ReadonlyMap<string, number> = new Map();
@@ -26,7 +27,7 @@ export class WatchedCalls implements Watched {
   #timer: ReturnType<typeof setInterval> | undefined;
   #watchers = 0;
 
-  constructor(service: Pick<ExchangeService, "live" | "history">) {
+  constructor(service: CallsOfService) {
     this.#service = service;
   }
 
@@ -34,10 +35,7 @@ export class WatchedCalls implements Watched {
     return [...this.#service.history(listed).toReversed(), ...this.#service.live];
   }
 
-  readonly call = (id: string): CallRecord | undefined => {
-    const isIt = (call: CallRecord) => call.id === id;
-    return this.#service.live.find(isIt) ?? this.#service.history(found).find(isIt);
-  };
+  readonly call = (id: string): CallRecord | undefined => this.#service.call(id);
 
   /** Something has happened in a call. */
   changed(call_id: string): void {

@@ -2,7 +2,7 @@ import type {
   ExchangeEvent,
   ExchangeService,
   FailedNotification,
-} from "../../../src/exchange/service.ts";
+} from "../../../src/exchange/parts.ts";
 import type { CallRecord } from "../../../src/server/history.ts";
 
 /** A service whose calls a test writes. */
@@ -64,6 +64,7 @@ export const fakeService = (): FakeService => {
     failedNotifications: [],
     resent: [],
     keys: 0,
+    call: (id) => [...service.live, ...service.over].find((call) => call.id === id),
     history: (limit) => service.over.toReversed().slice(0, limit),
     resend: (id) => {
       const isKnown = service.failedNotifications.some((each) => each.id === id);

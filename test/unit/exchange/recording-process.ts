@@ -5,7 +5,7 @@ import { Recorder } from "../../../src/exchange/recorder.ts";
 const [folder = ""] = process.argv.slice(2);
 const db = new DatabaseSync(`${folder}/store`);
 const recorder = await Recorder.open({ folder, db, maxDays: 1, maxBytes: 2 ** 30 });
-recorder.begin({ id: "call", from_number: "a", to_number: "b", record: true });
+recorder.begin({ id: "call", record: true });
 for (let packet = 0; ; packet++) {
   const samples = new Int16Array(160).map((_, at) => (packet * 160 + at) % 30_000);
   recorder.frame("call", "callee", packet * 20, samples);

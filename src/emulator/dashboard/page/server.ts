@@ -4,7 +4,7 @@ import type { Voices } from "../updates.ts";
 import { box, setText } from "./elements.ts";
 
 /** What answers the page's script. */
-export const program: string | undefined = document.documentElement.dataset.program;
+const program: string | undefined = document.documentElement.dataset.program;
 
 let isConnected = false;
 let focusedBefore: Element | null = null;

@@ -10,8 +10,8 @@ import {
   setText,
 } from "../../../emulator/dashboard/page/elements.ts";
 import { request } from "../../../emulator/dashboard/page/server.ts";
+import type { FailedNotification } from "../../parts.ts";
 import type { RecordingFacts } from "../../recorder.ts";
-import type { FailedNotification } from "../../service.ts";
 import type { LimitUse, PageState } from "../state.ts";
 
 /** From this share of a limit on it is shown as near. */
