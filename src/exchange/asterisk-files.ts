@@ -112,7 +112,12 @@ const pjsip = ({ trunk, trunkPassword, externalAddress }: AsteriskOptions): stri
   const isTls = transport === "tls";
   const hasAuth = user !== undefined && trunkPassword !== undefined;
   return [
-    section("global", { type: "global", user_agent: "outdial-exchange" }),
+    section("global", {
+      type: "global",
+      user_agent: "outdial-exchange",
+      // The trunk is asked at the start, not half a minute later.
+      max_initial_qualify_time: 1,
+    }),
     section("transport", {
       type: "transport",
       protocol: transport,
@@ -131,7 +136,6 @@ const pjsip = ({ trunk, trunkPassword, externalAddress }: AsteriskOptions): stri
       context: "closed",
       aors: "trunk",
       outbound_auth: hasAuth ? "trunk" : undefined,
-      from_user: user,
       from_domain: user === undefined ? undefined : host,
       disallow: "all",
       allow: "ulaw,alaw",
@@ -166,6 +170,7 @@ const pjsip = ({ trunk, trunkPassword, externalAddress }: AsteriskOptions): stri
             outbound_auth: hasAuth ? "trunk" : undefined,
             server_uri: `${server}${suffix}`,
             client_uri: `sip:${user ?? "outdial"}@${inUri(host)}${suffix}`,
+            max_random_initial_delay: 0,
             retry_interval: 30,
             forbidden_retry_interval: 300,
             max_retries: 100_000,
@@ -238,7 +243,7 @@ export const asteriskFiles = (options: AsteriskOptions): Readonly<Record<string,
     "cdr.conf": section("general", { enable: "no" }),
     "cel.conf": section("general", { enable: "yes", events: "CHAN_START" }),
     // Which calls have begun, so that one whose request was cut off is known.
-    "cel_custom.conf": `[mappings]\n${channelLogFile.split("/").at(-1)} => \${eventtype},\${uniqueid},\${channame}\n`,
+    "cel_custom.conf": `[mappings]\n${channelLogFile.split("/").at(-1)} => \${eventtype},\${CHANNEL(uniqueid)},\${CHANNEL(channame)}\n`,
     // Asterisk warns of each of these that is not there.
     ...Object.fromEntries(
       [
