@@ -32,10 +32,15 @@ export interface Exchange {
    * @throws {TypeError} when it can't be spoken
    */
   readonly speak: (text: string, number: string) => Promise<Int16Array>;
+  /** Why a second telephone isn't called, as the end of a sentence; `undefined` where it is. */
+  readonly refusalOf?: (call: Call, to: string) => string | undefined;
 }
 
 /** Plays samples until they have left for the telephone. */
 type PlaySamples = (samples: Int16Array, times: number, continues: () => boolean) => Promise<void>;
+
+/** How long a second telephone may stay connected, in milliseconds: it ends with its call, or is hung up at a start. */
+const longestLeg = 4 * 3_600_000;
 
 /** How much of a file is played, in bytes. */
 const mediaLimit = 16 * 2 ** 20;
@@ -170,7 +175,7 @@ class ExchangeLine {
     endpoints: ReadonlyMap<string, string>,
     { answerTimeout }: Pick<Dialling, "answerTimeout">,
     leg: SecondLeg,
-    { signal, onEnd }: Pick<Calling, "signal" | "onEnd">,
+    { signal, onEnd }: Pick<Calling, "signal"> & { readonly onEnd: () => void },
   ): Promise<{ readonly channel: string } | { readonly reason: FailureReason }> {
     const { ari } = this.#exchange;
     let answered: string | undefined;
@@ -189,9 +194,12 @@ class ExchangeLine {
         answerTimeout,
         signal: own.signal,
         onRing: () => leg.transition("ring"),
+        lifetime: answerTimeout + longestLeg,
         onKey: () => {},
         onEnd: () => answered === id && onEnd(),
       });
+      // Nobody saw how it ended: nobody is there.
+      if (reason === "lost") return "unreachable";
       if (reason) return reason;
       if (answered !== undefined) end();
       else {
@@ -220,6 +228,8 @@ class ExchangeLine {
         const kind = /^[a-z]+:/i.exec(each)?.[0] ?? "a number";
         throw new FlowError(step, "dial", `calls ${kind} which this exchange doesn't reach`);
       }
+      const refusal = this.#exchange.refusalOf?.(call, each);
+      if (refusal !== undefined) throw new FlowError(step, "dial", refusal);
       endpoints.set(each, name);
     }
     const leg = new SecondLeg(call, dialling);

@@ -37,6 +37,8 @@ export interface MediaParts {
   readonly now: () => number;
   /** The samples of one packet, from a time on. Absent where another telephone's packets are relayed instead. */
   readonly output?: (from: number, duration: number) => OutputFrame;
+  /** Called with each packet of `output` as it is sent, and when it begins. */
+  readonly onOutput?: (from: number, samples: Int16Array) => void;
   /** Called with what was not played in its time: it comes later. */
   readonly onHeld: (from: number, to: number) => void;
   /** Called with each packet that the telephone has sent. */
@@ -160,7 +162,9 @@ export class Media {
       this.#rate = sampleRate;
       this.#resampler = sampleRate === lineRate ? undefined : new Resampler(sampleRate, lineRate);
     }
-    this.#sendNow(Int16Array.from(this.#resampler?.push(samples) ?? samples));
+    const sent = Int16Array.from(this.#resampler?.push(samples) ?? samples);
+    this.#sendNow(sent);
+    this.#parts.onOutput?.(this.position, sent);
   }
 
   /** Asks for Asterisk's queue, and watches for its answers. */

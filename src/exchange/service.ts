@@ -1,194 +1,275 @@
-import type { StreamSocket } from "../emulator/stream.ts";
-import type { Side } from "../performer/media-socket.ts";
-import type { RecordedPart } from "../server/call.ts";
-import type { CallRecord, CallState, Reason } from "../server/history.ts";
-import type { Send } from "../server/outgoing.ts";
-import type { AriOptions } from "./ari.ts";
-import type { SpeechSource } from "./sounds.ts";
-import type { Store } from "./store.ts";
+import { carrierNamed } from "../carriers/carriers.ts";
+import type { ApiParts } from "../server/api.ts";
+import { hangUp } from "../server/call.ts";
+import { idSource, randomSource } from "../server/ids.ts";
+import { outdialSide } from "../server/outdial/side.ts";
+import { type Requester, reachOf, requester } from "../server/outgoing.ts";
+import type { MakeSide } from "../server/side.ts";
+import { Ari } from "./ari.ts";
+import { ExchangeCalls, type ServedSide } from "./calls.ts";
+import { Deliveries } from "./deliveries.ts";
+import type { CarrierAccount, ExchangeService, FailedNotification, ServiceParts } from "./parts.ts";
+import { Recovery } from "./recover.ts";
+import { type SideName, type StoredNotification, StoreError } from "./store.ts";
+import { notReached, telephonesOf } from "./telephones.ts";
 
-/** Whose interface a request came by. */
-export type SideName = "outdial" | "twilio" | "telnyx" | "vonage";
+export type {
+  AskedCall,
+  CallRecorder,
+  CarrierAccount,
+  ExchangeEvent,
+  ExchangeService,
+  FailedNotification,
+  NotAdmitted,
+  ServiceParts,
+} from "./parts.ts";
+export type { SideName, Store } from "./store.ts";
 
-/** A call, or a second telephone of one, before anything is stored. */
-export interface AskedCall {
-  readonly from_number: string;
-  /** E.164, or a URI of the scheme `sip:`. */
-  readonly to_number: string;
-  /** `dial`: a flow calls a second telephone. `redirect`: a live call is led there. */
-  readonly leg: "call" | "dial" | "redirect";
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
+/** Which paths each side has; all others are the own interface's. */
+const pathsOf: Readonly<Record<CarrierAccount["name"], RegExp>> = {
+  twilio: /^\/2010-04-01\//,
+  telnyx: /^\/v2\//,
+  vonage: /^\/v1\//,
+};
 
-/** Why a call isn't placed. */
-export interface NotAdmitted {
-  /** The HTTP status of the response. 429: a later request may place it. */
-  readonly status: 403 | 429;
-  /** The name of the rule, for metrics and log: it has no number. */
-  readonly reason: string;
-  /** One sentence for whoever has asked: it has no number. */
-  readonly detail: string;
-}
+/** How long a telephone rings by default, in milliseconds. */
+const defaultAnswerTimeout = 60_000;
 
-/** What happens in an exchange. No event has a number, a key or a URL. */
-export type ExchangeEvent =
-  | { readonly type: "stored"; readonly call_id: string; readonly side: SideName }
-  | { readonly type: "rang"; readonly call_id: string }
-  | { readonly type: "answered"; readonly call_id: string }
-  | {
-      readonly type: "ended";
-      readonly call_id: string;
-      readonly state: CallState;
-      readonly reason: Reason;
-      /** Milliseconds from the answer; 0 without one. */
-      readonly talkTime: number;
+/** A refusal that is no call at each carrier, and that a later request may not get. */
+const later = (detail: string) => ({ status: 429, detail }) as const;
+
+/** What a request is answered with while the store can't be written: nothing was placed. */
+const unwritable = (): Response =>
+  Response.json(
+    { detail: "The store can't be written.", message: "The store can't be written." },
+    { status: 429, headers: { "Retry-After": "5" } },
+  );
+
+/** How many notifications are listed that aren't delivered. */
+const maxFailed = 1_000;
+
+const failedOf = (stored: StoredNotification): FailedNotification => {
+  const { id, call_id, event, made_at, attempts, next_at, status, error, response } = stored;
+  const state = stored.state === "given_up" ? stored.state : "pending";
+  const next = state === "pending" && { next_at };
+  return { id, call_id, event, state, at: made_at, attempts, ...next, status, error, response };
+};
+
+/** The answer to a notification of a side that isn't served any more. */
+const noSide: Requester = async () => ({ ms: 0, error: "this exchange has no such interface" });
+
+/** Makes a side, whose ids are random. */
+const sideOf = (
+  make: MakeSide,
+  settings: Parameters<MakeSide>[0]["settings"],
+  service: Parameters<MakeSide>[0]["service"],
+) => {
+  const random = randomSource();
+  const newId = idSource(random, false);
+  return { side: make({ settings, service, random, newId }), newId };
+};
+
+/** The sides of a service: its own interface, and the carriers' beside it. */
+const sidesOf = (parts: ServiceParts): ReadonlyMap<SideName, ServedSide> => {
+  const { store, numbers, webhookSecret, recordingSecret, also, takesPrivate, outgoing } = parts;
+  const accountId = store.meta("account") ?? `ac_${idSource(randomSource(), false)(Date.now())}`;
+  store.setMeta("account", accountId);
+  const lasting = { accountId, recordingSecret: new TextEncoder().encode(recordingSecret) };
+  const own = { apiKey: store.keyKeeper, numbers, webhookSecret, lasting };
+  const served = ({ side, newId }: ReturnType<typeof sideOf>): ServedSide => ({
+    side,
+    newId,
+    reach: reachOf(takesPrivate, takesPrivate),
+    request: requester(outgoing, side.responseTimeout),
+    notify: requester(outgoing, side.notificationTimeout ?? side.responseTimeout),
+  });
+  const sides = new Map<SideName, ServedSide>([
+    ["outdial", served(sideOf(outdialSide, own, undefined))],
+  ]);
+  for (const { name, account, apiKey } of also) {
+    const make = carrierNamed(name)?.makeSide;
+    const made = make && sideOf(make, { apiKey, numbers }, { name, account });
+    if (!made?.side.restore) throw new TypeError(`also: ${name} is not spoken by an exchange`);
+    sides.set(name, served(made));
+  }
+  return sides;
+};
+
+/** The API of each side, which answers requests. */
+const apisOf = (
+  parts: ServiceParts,
+  sides: ReadonlyMap<SideName, ServedSide>,
+  calls: ExchangeCalls,
+  outage: () => ReturnType<typeof later> | undefined,
+) => {
+  const { store, admit, onEvent } = parts;
+  /** The rules of refusals whose responses aren't made yet, by their details. */
+  const rules = new Map<string, string>();
+  const partsOf = (name: SideName, { reach, side }: ServedSide): ApiParts => ({
+    reachOf: () => reach,
+    responseTimeout: side.responseTimeout,
+    findCall: (id) => calls.find(name, id),
+    allCalls: () => calls.all(name),
+    receive: ({ from_number, to_number, isPlaced }) => {
+      const at = Date.now();
+      const away = isPlaced ? undefined : outage();
+      const asked = { from_number, to_number, leg: "call", at } as const;
+      const refused = isPlaced || away ? undefined : admit(asked);
+      if (away) rules.set(away.detail, "asterisk");
+      if (refused) rules.set(refused.detail, refused.reason);
+      return {
+        outage: away ?? refused,
+        isLost: false,
+        isSent: true,
+        send: ({ status, headers, text }) => new Response(text, { status, headers }),
+      };
+    },
+    onRefused: ({ status, detail }) => {
+      const rule = rules.get(detail) ?? "request";
+      onEvent({ type: "refused", side: name, status, rule });
+    },
+    keys: store.keys,
+    accept: (call) => calls.accept(name, call),
+  });
+  const apis = [...sides].map(([name, served]) => {
+    const app = served.side.routes(partsOf(name, served));
+    app.onError((error) => {
+      throw error;
+    });
+    return { name, app, paths: name === "outdial" ? /^/ : pathsOf[name] };
+  });
+  // The own interface has what no carrier has.
+  apis.reverse();
+  return async (request: Request): Promise<Response> => {
+    const { pathname } = new URL(request.url);
+    const api = apis.find(({ paths }) => paths.test(pathname));
+    try {
+      return await (api?.app.fetch(request, { signal: request.signal }) ?? unwritable());
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      onEvent({ type: "refused", side: api?.name ?? "outdial", status: 429, rule: "store" });
+      return unwritable();
     }
-  /** A request, or a second telephone, that was refused. */
-  | {
-      readonly type: "refused";
-      readonly side: SideName;
-      readonly status: number;
-      /** The rule of `admit`, `asterisk` while it is away, `store` while it can't be written, `request` for others. */
-      readonly rule: string;
-    }
-  | {
-      readonly type: "notification";
-      readonly call_id: string;
-      readonly id: string;
-      readonly event: string;
-      readonly try: number;
-      readonly outcome: "delivered" | "retrying" | "given_up";
-      /** Absent when no response came. */
-      readonly status?: number | undefined;
-      /** Milliseconds that the attempt took. */
-      readonly ms: number;
-    }
-  /** The socket of Asterisk's events was lost, or is back. */
-  | { readonly type: "asterisk"; readonly state: "lost" | "back" }
-  /** Channels of ours that no live call owned were hung up. */
-  | { readonly type: "swept"; readonly channels: number };
+  };
+};
 
-/** Keeps what both sides of a call say. Times are in milliseconds since the answer. */
-export interface CallRecorder {
-  /** An answered call: called before its first frame. */
-  readonly begin: (call: Pick<CallRecord, "id" | "from_number" | "to_number" | "record">) => void;
-  /** A packet as it passes: 20 ms of 16-bit samples at 8 kHz, the caller's to keep. `application` is what the callee hears. */
-  readonly frame: (id: string, side: Side, at: number, samples: Int16Array) => void;
-  /** The call is over. */
-  readonly end: (id: string) => void;
-  /** A recording, as `download` of `RecordedAudio` answers it; `undefined` where there is none. */
-  readonly download: (
-    id: string,
-    part: RecordedPart,
-    range: string | null,
-    channels: 1 | 2,
-  ) => Response | undefined;
-  /** Removes the recordings of a number. */
-  readonly erase: (number: string) => void;
-}
-
-/** A notification that isn't delivered, or was given up. */
-export interface FailedNotification {
-  readonly id: string;
-  readonly call_id: string;
-  readonly event: string;
-  readonly state: "pending" | "given_up";
-  /** When it was made, in milliseconds since 1970. */
-  readonly at: number;
-  readonly attempts: number;
-  /** When it is sent next, in milliseconds since 1970; absent for one that was given up. */
-  readonly next_at?: number | undefined;
-  /** What the receiver answered last; absent when no response came. */
-  readonly status?: number | undefined;
-  readonly error?: string | undefined;
-  /** The beginning of the latest response. */
-  readonly response?: string | undefined;
-}
-
-/** A carrier whose interface the exchange speaks beside its own, and its account there. */
-export interface CarrierAccount {
-  readonly name: Exclude<SideName, "outdial">;
-  readonly account: string;
-  /** Twilio's auth token, Telnyx's API key, Vonage's private key: they last, and come from a file of the operator's. */
-  readonly apiKey: string;
-  /** What signs notifications, where that is not the key. */
-  readonly webhookSecret?: string | undefined;
-}
-
-/** What a service is made of. */
-export interface ServiceParts {
-  readonly store: Store;
-  readonly ari: AriOptions;
-  /** Asterisk's name for whom it calls, such as `PJSIP/+12025550100@trunk`; `undefined` for whom it can't reach. */
-  readonly endpoint: (to: string) => string | undefined;
-  /**
-   * The file that Asterisk's `cel_custom` writes, with `CHAN_START` alone: a line is `${eventtype},${uniqueid},${channame}`.
-   * Without it, what became of a call whose request was cut off stays in doubt.
-   */
-  readonly channelLog?: string | undefined;
-  readonly speech?: SpeechSource | undefined;
-  /** The account's numbers: a call is from one of them. */
-  readonly numbers: readonly string[];
-  /** `whsec_` and base64: signs the notifications of the own interface. */
-  readonly webhookSecret: string;
-  /** 32 bytes in base64url or more: signs the URLs of recordings. */
-  readonly recordingSecret: string;
-  readonly also: readonly CarrierAccount[];
-  /** Where the API is, without a path: URLs of recordings begin with it. */
-  readonly baseUrl: string;
-  /** Whether http and ws URLs are taken, and those of this machine and its network: the operator has named such addresses. */
-  readonly takesPrivate: boolean;
-  /** How long a telephone rings, in milliseconds; 60,000 by default. */
-  readonly answerTimeout?: number | undefined;
-  /** How long a call lasts at most, in milliseconds; an hour by default. */
-  readonly maxDuration?: number | undefined;
-  /** Called before anything is stored, and again for each second telephone. Keys that are known come before it. */
-  readonly admit: (call: AskedCall) => NotAdmitted | undefined;
-  /** Every request to an application goes by it. */
-  readonly outgoing: Send;
-  /** Every media socket of an application is opened by it. */
-  readonly openSocket: (
-    url: string,
-    headers?: Readonly<Record<string, string>> | undefined,
-  ) => StreamSocket;
-  readonly onEvent: (event: ExchangeEvent) => void;
-  readonly recorder?: CallRecorder | undefined;
-}
-
-/** The service of an exchange. */
-export interface ExchangeService {
-  /** The API: the own interface, and beside it the carriers' by their paths. */
-  readonly fetch: (request: Request) => Promise<Response>;
-  /** Whether Asterisk is reached, so that calls are placed. */
-  readonly isReady: boolean;
-  /** The calls that are not over, the oldest first. */
-  readonly live: readonly CallRecord[];
-  /** The latest calls that are over, the newest first. */
-  readonly history: (limit: number) => readonly CallRecord[];
-  readonly failedNotifications: readonly FailedNotification[];
-  /**
-   * Sends a notification again, with the same id.
-   *
-   * @returns whether it is known, and not delivered
-   */
-  readonly resend: (id: string) => boolean;
-  /** Issues a key of the own interface: it is shown once, and the old one is invalid at once. */
-  readonly regenerateKey: () => string;
-  /**
-   * Deletes everything of a number: calls, their history, notifications, recordings, speech. Digests of keys stay.
-   *
-   * @returns how many calls there were
-   */
-  readonly erase: (number: string) => number;
-  /**
-   * Accepts no more calls, waits for the live ones, and hangs up what is left. Notifications that aren't delivered stay
-   * in the store.
-   *
-   * @param options.wait - in milliseconds
-   */
-  readonly close: (options: { readonly wait: number }) => Promise<void>;
-}
-
-/** Opens the service: recovers what a process before has left, and serves. */
-export type OpenService = (parts: ServiceParts) => Promise<ExchangeService>;
+/**
+ * Opens the service: recovers what a process before has left, and serves. It also opens while Asterisk is away, and recovers
+ * once that is back.
+ */
+export const openService = async (parts: ServiceParts): Promise<ExchangeService> => {
+  const { store, onEvent, recorder, admit, endpoint, speech } = parts;
+  const { answerTimeout = defaultAnswerTimeout, maxDuration } = parts;
+  let isClosing = false;
+  const ari = new Ari(parts.ari, (state) => {
+    onEvent({ type: "asterisk", state });
+    if (state === "back") recovery.run();
+  });
+  const sides = sidesOf(parts);
+  const telephones = telephonesOf(ari, {
+    endpoint,
+    speech,
+    refusalOf: ({ params, id }, to_number) => {
+      const { from_number } = params;
+      const refused = admit({ from_number, to_number, leg: "dial", at: Date.now() });
+      if (!refused) return;
+      const side = store.call(id)?.side ?? "outdial";
+      onEvent({ type: "refused", side, status: refused.status, rule: refused.reason });
+      return `is refused by this exchange (${refused.reason})`;
+    },
+    onSettled: ({ id }) => store.keep(() => store.settle(id)),
+    fence: ({ id }) => {
+      recovery.fence(id).catch(() => {});
+    },
+    onFrame: ({ id }, ...frame) => recorder?.frame(id, ...frame),
+  });
+  const calls: ExchangeCalls = new ExchangeCalls({
+    store,
+    sides,
+    telephones,
+    recorder,
+    onEvent,
+    flow: {
+      ringDuration: answerTimeout,
+      answerTimeout,
+      maxDuration,
+      WebSocket: undefined,
+      clock: "real",
+      openSocket: parts.openSocket,
+    },
+    deliver: (call_id) => deliveries.wake(call_id),
+  });
+  const deliveries = new Deliveries({
+    store,
+    onEvent,
+    messageOf: (name, stored) => {
+      const message = sides.get(name)?.side.messageFrom?.(stored);
+      // A side that isn't served any more signs nothing.
+      return message ?? { ...stored, headers: () => ({}), retryDelay: () => undefined };
+    },
+    requesterOf: (name) => sides.get(name)?.notify ?? noSide,
+    rulesOf: (call_id, name) => {
+      const reach = sides.get(name)?.reach ?? new Set();
+      return calls.live.find(({ id }) => id === call_id) ?? { reach, warnOfPlain: () => {} };
+    },
+    log: (call_id, entry) => calls.log(call_id, entry),
+    now: () => Date.now(),
+    after: (ms, action) => {
+      const timer = setTimeout(action, ms);
+      return () => clearTimeout(timer);
+    },
+  });
+  const recovery = new Recovery({
+    ari,
+    store,
+    channelLog: parts.channelLog,
+    isLive: (id) => calls.isLive(id),
+    lose: (row, left) => calls.lose(row, left),
+    onSwept: (channels) => onEvent({ type: "swept", channels }),
+  });
+  const outage = () => {
+    if (isClosing) return later("The exchange stops.");
+    return ari.isOpen ? undefined : notReached;
+  };
+  const fetch = apisOf(parts, sides, calls, outage);
+  await ari.start();
+  await recovery.start();
+  deliveries.resume();
+  return {
+    fetch,
+    get isReady() {
+      return outage() === undefined;
+    },
+    get live() {
+      return calls.live.map((call) => call.toRecord());
+    },
+    history: (limit) => calls.history(limit),
+    get failedNotifications() {
+      return store.failed(maxFailed).map(failedOf);
+    },
+    resend: (id) => deliveries.resend(id),
+    regenerateKey: () => sides.get("outdial")?.side.account.regenerateKey() ?? "",
+    erase: (number) => {
+      const erased = store.erase(number);
+      for (const id of erased) calls.forget(id);
+      telephones.erase(number);
+      recorder?.erase(number);
+      return erased.length;
+    },
+    close: async ({ wait }) => {
+      isClosing = true;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const waited = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, wait);
+      });
+      await Promise.race([calls.idle(), waited]);
+      clearTimeout(timer);
+      for (const call of calls.live) hangUp(call);
+      await recovery.run();
+      recovery.stop();
+      await deliveries.close();
+      telephones.close();
+      store.close();
+    },
+  };
+};
