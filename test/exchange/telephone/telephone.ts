@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import type { AddressInfo } from "node:net";
+import { answerOf, type Credentials } from "./registrar.ts";
 import { type Faults, type Packet, Rtp } from "./rtp.ts";
 import {
   type Codec,
@@ -269,6 +270,8 @@ export class Telephone {
   readonly #waiting: ((call: TelephoneCall) => void)[] = [];
   readonly #untaken: TelephoneCall[] = [];
   #behave: ((call: TelephoneCall) => unknown) | undefined;
+  /** Who may register, where it is a trunk. */
+  credentials: Credentials | undefined;
 
   private constructor(socket: Socket) {
     const { address, port } = socket.address() as AddressInfo;
@@ -322,6 +325,8 @@ export class Telephone {
     const id = header(message, "call-id");
     const known = this.#calls.get(id);
     known?.receive(message);
+    const answer = answerOf(message, this.credentials);
+    if (!known && answer !== undefined) this.send(answer, remote);
     if (known || !message.first.startsWith("INVITE ")) return;
     const call = new TelephoneCall(this, message, remote);
     this.#calls.set(id, call);

@@ -1,0 +1,219 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { openAddresses } from "../../exchange/addresses.ts";
+import { endpointOf, Limits } from "../../exchange/limits.ts";
+import type {
+  CarrierAccount,
+  ExchangeEvent,
+  ExchangeService,
+  OpenService,
+} from "../../exchange/service.ts";
+import {
+  type ExchangeSecrets,
+  type ExchangeSettings,
+  readSecrets,
+  readSettings,
+  type SecretAccount,
+  writeSecrets,
+} from "../../exchange/settings.ts";
+import type { Store } from "../../exchange/store.ts";
+import { baseUrlOf } from "../address.ts";
+import { exits, Failure, type Host } from "../command.ts";
+import { type Limits as ServerLimits, type Server, serve } from "../serve.ts";
+import { codeOf, jsonLine } from "../terminal.ts";
+import { carrierNames, type ExchangeFlags } from "./flags.ts";
+
+type CarrierName = (typeof carrierNames)[number];
+
+/** What opens the store and the service. */
+export interface Opening {
+  /** @throws the system's error, or that of SQLite */
+  readonly openStore: (file: string) => Store;
+  readonly openService: OpenService;
+}
+
+/** It is on the internet: slow senders are cut off, and connections leave open files for calls. */
+const serverLimits: ServerLimits = {
+  headTimeout: 10_000,
+  requestTimeout: 30_000,
+  silenceTimeout: 500,
+  maxConnections: 768,
+};
+
+/** New accounts, as the carriers' own look. */
+const newAccounts: Readonly<Record<CarrierName, () => SecretAccount>> = {
+  twilio: () => ({
+    account: `AC${randomBytes(16).toString("hex")}`,
+    apiKey: randomBytes(16).toString("hex"),
+  }),
+};
+
+/** The accounts of carriers, the same at each start: those that are new are kept. */
+const accountsFor = (
+  names: readonly CarrierName[],
+  secrets: ExchangeSecrets,
+  folder: string,
+): readonly CarrierAccount[] => {
+  const missing = names.filter((name) => !secrets.accounts[name]);
+  const added = Object.fromEntries(missing.map((name) => [name, newAccounts[name]()]));
+  const accounts = { ...secrets.accounts, ...added };
+  if (missing.length > 0) writeSecrets(folder, { ...secrets, accounts });
+  return names.flatMap((name) => {
+    const account = accounts[name];
+    return account ? [{ name, ...account }] : [];
+  });
+};
+
+/** No call was placed, and a later request may place it. */
+const notReady = (): Response =>
+  new Response(JSON.stringify({ detail: "The exchange starts.", message: "The exchange starts." }), {
+    status: 429,
+    headers: { "Content-Type": "application/json", "Retry-After": "1" },
+  });
+
+const portErrors: Readonly<Record<string, string>> = {
+  EADDRINUSE: "is in use: does an exchange run already?",
+  EACCES: "is reserved: use one from 1024",
+  EADDRNOTAVAIL: "cannot be opened: this machine has no such address",
+};
+
+/** @throws {Failure} which says why the port can't be opened */
+const listen = async (
+  { host: hostname, port }: ExchangeSettings["listen"],
+  handler: (request: Request) => Promise<Response>,
+): Promise<Server> => {
+  try {
+    return await serve(handler, { hostname, port }, serverLimits);
+  } catch (error) {
+    const reason = portErrors[codeOf(error) ?? ""] ?? "cannot be opened";
+    throw new Failure(`port ${port} of ${hostname} ${reason}`, exits.refused);
+  }
+};
+
+/** Counts the calls of a service. */
+const counting =
+  (limits: Limits, service: () => ExchangeService | undefined) =>
+  (event: ExchangeEvent): void => {
+    switch (event.type) {
+      case "stored": {
+        const call = service()?.live.find(({ id }) => id === event.call_id);
+        if (call) limits.add(call);
+        return;
+      }
+      case "answered":
+        return limits.answered(event.call_id, Date.now());
+      case "ended":
+        return limits.ended(event.call_id, Date.now());
+    }
+  };
+
+/** How many of the latest calls are read at the start for the limits of the day. */
+const countedHistory = 100_000;
+
+/** @throws {Failure} with what isn't there */
+const opened = async <T>(work: () => T | Promise<T>, message: string): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    throw new Failure(message, exits.refused);
+  }
+};
+
+/** What an operator needs to know at the start. */
+const started = (
+  baseUrl: string,
+  key: string | undefined,
+  accounts: readonly CarrierAccount[],
+  { allow }: ExchangeSettings,
+): string =>
+  [
+    `base URL     ${baseUrl}`,
+    ...(key === undefined ? [] : [`key          ${key}   (shown this once)`]),
+    ...accounts.map(({ name, account }) => `${name.padEnd(11)}  ${account}   (its token: in the file of secrets)`),
+    ...(allow.length > 0 ? [] : ['No prefix may be called: name some in "allow".']),
+  ].join("\n");
+
+/**
+ * Serves until the signal, then takes no new calls and waits for the live ones.
+ *
+ * @throws {Failure} when Asterisk isn't reached, or a port or a file can't be opened
+ * @throws {BadParametersException} for a setting that breaks its rule
+ */
+export const serveExchange = async (
+  flags: ExchangeFlags,
+  { terminal, signal, reached }: Pick<Host, "terminal" | "signal" | "reached">,
+  { openStore, openService }: Opening,
+): Promise<void> => {
+  const folder = resolve(flags.folder ?? ".");
+  const settings = readSettings(folder);
+  const secrets = readSecrets(folder);
+  const { asterisk, privateOrigins } = settings;
+  const { url, user, app, channelLog } = asterisk;
+  const names = carrierNames.filter((name) => flags.also?.includes(name));
+  const limits = new Limits(settings);
+  const also = accountsFor(names, secrets, folder);
+  const addresses = openAddresses({ privateOrigins });
+  const store = await opened(
+    () => openStore(resolve(folder, settings.store)),
+    `${settings.store} can't be opened: is another exchange running, or the disk full?`,
+  );
+  let service: ExchangeService | undefined;
+  const server = await listen(settings.listen, async (request) =>
+    service ? service.fetch(request) : notReady(),
+  );
+  try {
+    const baseUrl = settings.baseUrl ?? baseUrlOf(settings.listen.host, server.port);
+    const key = store.hasKey ? undefined : "";
+    service = await opened(
+      () =>
+        openService({
+          store,
+          ari: { url, user, app, password: secrets.ariPassword },
+          endpoint: endpointOf,
+          channelLog: channelLog && resolve(folder, channelLog),
+          speech: settings.speech,
+          numbers: settings.numbers,
+          webhookSecret: secrets.webhookSecret,
+          recordingSecret: secrets.recordingSecret,
+          also,
+          baseUrl,
+          takesPrivate: privateOrigins.length > 0,
+          answerTimeout: settings.answerTimeout,
+          maxDuration: settings.maxDuration,
+          admit: (call) => limits.admit(call),
+          outgoing: addresses.outgoing,
+          openSocket: addresses.openSocket,
+          onEvent: counting(limits, () => service),
+        }),
+      "Asterisk is not reached: run outdial exchange check",
+    );
+    for (const call of [...service.history(countedHistory), ...service.live]) limits.add(call);
+    const shownKey = key === undefined ? undefined : service.regenerateKey();
+    const facts = {
+      type: "started",
+      base_url: baseUrl,
+      ...(shownKey !== undefined && { api_key: shownKey }),
+      accounts: Object.fromEntries(also.map(({ name, account }) => [name, account])),
+    };
+    const text = started(baseUrl, shownKey, also, settings);
+    await terminal.print((flags.json && jsonLine(facts)) || text);
+    reached("live");
+    await untilAborted(signal);
+    const { length } = service.live;
+    const waiting = `no new calls are taken; ${length} live ${length === 1 ? "call is" : "calls are"} waited for (again: they are left)`;
+    await terminal.print((flags.json && jsonLine({ type: "stopping", live: length })) || waiting);
+    await service.close({ wait: settings.closeTimeout });
+    await terminal.print((flags.json && jsonLine({ type: "stopped" })) || "stopped");
+  } finally {
+    await server.finish();
+    store.close();
+    await addresses.close();
+  }
+};
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    if (signal.aborted) return done();
+    signal.addEventListener("abort", () => done(), { once: true });
+  });
