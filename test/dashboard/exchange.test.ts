@@ -101,6 +101,7 @@ const raiseExchange = async () => {
       { name: "minutes today, of the key", used: 287, most: 300 },
     ],
     isHost: (host) => host === `127.0.0.1:${port}`,
+    controlToken: "control",
     apiUrl: "https://calls.example",
     onEvent: () => {},
   });

@@ -2,6 +2,7 @@ import { Hono } from "hono/tiny";
 import { isOwnPage, pageResponses } from "../../emulator/dashboard/responses.ts";
 import { updates } from "../../emulator/dashboard/updates.ts";
 import { readBody } from "../../lib/body.ts";
+import { isSame } from "../../server/account.ts";
 import type { CallRecord } from "../../server/history.ts";
 import type { LoggedEvent, ServerEvent } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -23,6 +24,8 @@ export interface PagesParts {
   readonly isHost: (host: string) => boolean;
   /** The operator's; without one only the token signs in. */
   readonly password?: string | undefined;
+  /** Lets the command erase numbers. */
+  readonly controlToken: string;
   /** The base URL of the API, which the page shows. */
   readonly apiUrl: string;
   readonly onEvent: (event: ServerEvent) => void;
@@ -56,6 +59,12 @@ const { headers, html, json, refusal, eventStream } = pageResponses("outdial-exc
 const text = (status: number, body: string, type = "text/plain"): Response =>
   new Response(body, { status, headers: { ...headers, "Content-Type": `${type}; charset=utf-8` } });
 
+/** A field of a form; empty when it has none. */
+const readForm = async ({ body, signal }: Request, field: string): Promise<string> => {
+  const { bytes } = await readBody(new Response(body), longestForm, signal);
+  return new URLSearchParams(new TextDecoder().decode(bytes)).get(field) ?? "";
+};
+
 const signInStatus: Readonly<Record<SignIn, number>> = {
   accepted: 200,
   refused: 403,
@@ -73,7 +82,8 @@ const shownCall = ({ history, ...facts }: CallRecord, origin: string): CallRecor
 });
 
 const routes = (parts: PagesParts, sessions: Sessions, watched: WatchedCalls): Hono => {
-  const { service, recorder, metrics, limits, apiUrl, onEvent, now = Date.now } = parts;
+  const { service, recorder, metrics, limits, controlToken, apiUrl, onEvent } = parts;
+  const { now = Date.now } = parts;
   const app = new Hono();
 
   app.get("/healthz", () => text(200, "ok\n"));
@@ -106,9 +116,17 @@ const routes = (parts: PagesParts, sessions: Sessions, watched: WatchedCalls): H
   });
   app.post("/", async ({ req }) => {
     if (!isOwnPage(req.raw)) return refusal(403, "Only the exchange's own page may do this.");
-    const { bytes } = await readBody(new Response(req.raw.body), longestForm, req.raw.signal);
-    const form = new URLSearchParams(new TextDecoder().decode(bytes));
-    return signIn(req.raw, form.get("secret") ?? "");
+    return signIn(req.raw, await readForm(req.raw, "secret"));
+  });
+
+  app.post("/control/erase", async ({ req }) => {
+    const given = req.header("Authorization") ?? "";
+    if (!isSame(given, `Bearer ${controlToken}`))
+      return refusal(401, "Not this exchange's operator.");
+    const number = await readForm(req.raw, "number");
+    const erased = service.erase(number);
+    watched.reset();
+    return json(200, { erased });
   });
 
   app.use("/dashboard/*", async ({ req }, next) => {
@@ -174,8 +192,7 @@ export const openPages = (parts: PagesParts): Pages => {
       return isHost(host) ? app.fetch(request) : refusal(403, "Not this host's exchange.");
     },
     onEvent: (event) => {
-      if (event.type === "recording_deleted" && event.why === "erased") watched.reset();
-      else if ("call_id" in event) watched.changed(event.call_id);
+      if ("call_id" in event) watched.changed(event.call_id);
     },
     close: () => watched.close(),
   };

@@ -13,6 +13,8 @@ export interface FakeService extends ExchangeService {
   failedNotifications: FailedNotification[];
   /** The ids that were sent again. */
   readonly resent: string[];
+  /** The numbers that were erased. */
+  readonly erased: string[];
   /** How many keys were made. */
   keys: number;
 }
@@ -63,6 +65,7 @@ export const fakeService = (): FakeService => {
     over: [],
     failedNotifications: [],
     resent: [],
+    erased: [],
     keys: 0,
     call: (id) => [...service.live, ...service.over].find((call) => call.id === id),
     history: (limit) => service.over.toReversed().slice(0, limit),
@@ -72,7 +75,7 @@ export const fakeService = (): FakeService => {
       return isKnown;
     },
     regenerateKey: () => `ak_key-number-${++service.keys}`,
-    erase: () => 0,
+    erase: (number) => service.erased.push(number),
     close: async () => {},
   };
   return service;

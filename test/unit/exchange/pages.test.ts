@@ -21,6 +21,7 @@ const stage = (options: Partial<PagesParts> = {}) => {
     limits: () => [{ name: "calls at once", used: 1, most: 10 }],
     isHost: (host) => host === "127.0.0.1:4020",
     password,
+    controlToken: "control",
     apiUrl: "https://calls.example",
     onEvent: (event) => events.push(event),
     now: () => time,
@@ -101,6 +102,16 @@ const attacks: Readonly<Record<string, (on: Stage) => Promise<Response>>> = {
     }),
   "metrics by a name that leads to this machine": ({ send }) =>
     send("/metrics", { headers: { Host: "evil.example" } }),
+  "an erasure without the control token": ({ send }) =>
+    send("/control/erase", { method: "POST", body: "number=%2B12025550100" }),
+  "an erasure with a guessed control token": ({ send }) =>
+    send("/control/erase", {
+      method: "POST",
+      headers: { Authorization: "Bearer contro1" },
+      body: "number=%2B12025550100",
+    }),
+  "an erasure with the page's cookie": async ({ post, signIn }) =>
+    post("/control/erase", await signIn()),
   "a path out of the recordings": async ({ get, signIn }) =>
     get("/dashboard/recordings/..%2F..%2Fstore", await signIn()),
 };
@@ -112,7 +123,7 @@ it.each(Object.entries(attacks))("refuses %s", async (_, attack) => {
   expect(response.headers.get("Set-Cookie")).toBeNull();
   expect(await response.text()).not.toMatch(/\+1202555|ak_/);
   expect(response.headers.get("Access-Control-Allow-Origin")).toBeNull();
-  expect([on.service.keys, on.service.resent]).toEqual([0, []]);
+  expect([on.service.keys, on.service.resent, on.service.erased]).toEqual([0, [], []]);
 });
 
 it("compares ten wrong passwords in a minute, and then none", async () => {
@@ -203,4 +214,15 @@ it("says that it is alive, whether it is ready, and the metrics, without a sign-
   const metrics = await send("/metrics");
   expect(metrics.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
   expect(await metrics.text()).toContain("outdial_asterisk_up 0\n");
+});
+
+it("erases a number for who has the control token", async () => {
+  const { service, send } = stage();
+  const response = await send("/control/erase", {
+    method: "POST",
+    headers: { Authorization: "Bearer control" },
+    body: new URLSearchParams({ number: "+12025550100" }),
+  });
+  expect(await response.json()).toEqual({ erased: 1 });
+  expect(service.erased).toEqual(["+12025550100"]);
 });
