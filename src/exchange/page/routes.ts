@@ -125,8 +125,9 @@ const routes = (parts: PagesParts, sessions: Sessions, watched: WatchedCalls): H
       return refusal(401, "Not this exchange's operator.");
     const number = await readForm(req.raw, "number");
     const erased = service.erase(number);
+    const live = service.live.filter((call) => [call.to_number, call.from_number].includes(number));
     watched.reset();
-    return json(200, { erased });
+    return json(200, { erased, live: live.length });
   });
 
   app.use("/dashboard/*", async ({ req }, next) => {

@@ -223,6 +223,6 @@ it("erases a number for who has the control token", async () => {
     headers: { Authorization: "Bearer control" },
     body: new URLSearchParams({ number: "+12025550100" }),
   });
-  expect(await response.json()).toEqual({ erased: 1 });
+  expect(await response.json()).toEqual({ erased: 1, live: 1 });
   expect(service.erased).toEqual(["+12025550100"]);
 });
