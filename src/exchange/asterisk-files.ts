@@ -1,4 +1,5 @@
 import { fail } from "../lib/check.ts";
+import { channelLogLine } from "./channel-log.ts";
 import type { Trunk } from "./settings.ts";
 
 /** What an exchange needs of Asterisk, and no more. */
@@ -20,6 +21,7 @@ export const asteriskModules = [
   "format_wav",
   "func_callerid",
   "func_channel",
+  "func_timeout",
   "pbx_config",
   "app_stasis",
   "app_senddtmf",
@@ -243,7 +245,7 @@ export const asteriskFiles = (options: AsteriskOptions): Readonly<Record<string,
     "cdr.conf": section("general", { enable: "no" }),
     "cel.conf": section("general", { enable: "yes", events: "CHAN_START" }),
     // Which calls have begun, so that one whose request was cut off is known.
-    "cel_custom.conf": `[mappings]\n${channelLogFile.split("/").at(-1)} => \${eventtype},\${CHANNEL(uniqueid)},\${CHANNEL(channame)}\n`,
+    "cel_custom.conf": `[mappings]\n${channelLogFile.split("/").at(-1)} => ${channelLogLine}\n`,
     // Asterisk warns of each of these that is not there.
     ...Object.fromEntries(
       [

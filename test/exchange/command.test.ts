@@ -1,10 +1,13 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
-import { invoke } from "../cli/cli.ts";
+import type { CallEvent } from "../../src/callbacks/index.ts";
+import { serveNode } from "../../src/cli/serve.ts";
+import { Client } from "../../src/index.ts";
+import { invoke, start } from "../cli/cli.ts";
 import { startOperated } from "./asterisk/operated.ts";
-import { from, to } from "./stage.ts";
+import { from, to, until } from "./stage.ts";
 import { Telephone } from "./telephone/telephone.ts";
 
 const password = "s3cret; [odd]";
@@ -85,4 +88,88 @@ test("check names what is wrong: the trunk, the registration, a number that isn'
   expect(of("registration")).toEqual(["wrong: the trunk has refused it"]);
   expect(of("call")).toEqual(["wrong: refused: prefix_not_allowed"]);
   expect(trunk.calls).toEqual([]);
+});
+
+/** An application on this machine: it is silent for three seconds, and keeps its notifications. */
+const applicationHere = async () => {
+  const events: CallEvent[] = [];
+  const paths: string[] = [];
+  const handler = async (request: Request) => {
+    const { pathname } = new URL(request.url);
+    paths.push(pathname);
+    if (pathname === "/status") events.push(await request.json());
+    const flow = { action: "say", prompts: [{ pause_ms: 3_000 }] };
+    return pathname === "/flow" ? Response.json(flow) : new Response(null, { status: 204 });
+  };
+  const { port, stop } = await serveNode(handler, { hostname: "127.0.0.1", port: 0 });
+  onTestFinished(stop);
+  const typesOf = (id: string) =>
+    events.filter(({ call_id }) => call_id === id).map(({ type }) => type);
+  return { origin: `http://127.0.0.1:${port}`, events, paths, typesOf };
+};
+
+/** Serves with the built command, in a process of its own. */
+const served = async (folder: string) => {
+  const file = join(folder, "outdial-exchange.json");
+  const settings = JSON.parse(readFileSync(file, "utf8"));
+  const limits = { ...settings.limits, callsPerSecond: 10 };
+  const anyPort = { host: "127.0.0.1", port: 0 };
+  writeFileSync(file, JSON.stringify({ ...settings, limits, listen: anyPort, pages: anyPort }));
+  const running = start("node", ["exchange", "--folder", folder, "--json"]);
+  onTestFinished(() => running.kill("SIGKILL"));
+  const printed = await running.says(/"started".*\n/);
+  const { base_url, api_key } = JSON.parse(printed.split("\n")[0] ?? "");
+  return { ...running, baseUrl: String(base_url), key: String(api_key) };
+};
+
+test("outdial exchange rings a telephone, calls nobody and no address that isn't allowed, and waits for its calls at SIGTERM", async () => {
+  const application = await applicationHere();
+  const { folder, trunk } = await initialized("--private-origin", application.origin);
+  const asterisk = await started(folder);
+  const { baseUrl, key, kill, says, ended, printed } = await served(folder);
+  const client = new Client(key, { baseUrl });
+  const status_callback_url = `${application.origin}/status`;
+  const params = { from_number: from, to_number: to, status_callback_url };
+  const create = (more: object) =>
+    client.calls.create({ ...params, flow_url: `${application.origin}/flow`, ...more });
+
+  // Nobody is called whose prefix isn't allowed.
+  for (const to_number of ["+33123456789", "+19005550150"]) {
+    await expect(create({ to_number })).rejects.toMatchObject({ placed: "no", code: 403 });
+  }
+  expect(trunk.calls).toEqual([]);
+
+  // A flow at Asterisk's own port is not requested.
+  const inside = trunk.next();
+  const { id: insideId } = await create({ flow_url: `${asterisk.url}/ari/channels` });
+  await (await inside).answer();
+  await until(() => application.typesOf(insideId).includes("call.completed"));
+  const last = application.events.filter(({ call_id }) => call_id === insideId).at(-1);
+  expect(last?.data).toMatchObject({ reason: "flow_error" });
+
+  const ringing = trunk.next();
+  const { id } = await create({});
+  const call = await ringing;
+  expect([call.from, call.to]).toEqual([from, to]);
+  call.ring();
+  await call.answer();
+  await until(() => application.paths.includes("/flow"));
+  kill("SIGTERM");
+  await says(/"stopping","live":1/);
+  await expect(create({})).rejects.toMatchObject({ placed: "no", code: 429 });
+  const { code } = await ended;
+  expect(code).toBe(0);
+  expect(await call.ended).toBe("caller");
+  expect(application.typesOf(id)).toEqual([
+    "call.initiated",
+    "call.ringing",
+    "call.answered",
+    "call.completed",
+  ]);
+  // The key is the only secret that is shown, and no number is.
+  const secrets = readFileSync(join(folder, "outdial-exchange.secrets.json"), "utf8");
+  for (const secret of Object.values(JSON.parse(secrets))) {
+    if (typeof secret === "string") expect(printed()).not.toContain(secret);
+  }
+  expect(printed()).not.toMatch(/\+\d{8}/);
 });

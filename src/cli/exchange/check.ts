@@ -153,6 +153,7 @@ const notAnswered: Readonly<Record<FailureReason, Finding>> = {
   no_answer: ok("call", "the telephone rang, and nobody answered"),
   rejected: ok("call", "it was rejected: by the telephone, or by the trunk"),
   canceled: unknown("call", "it was canceled"),
+  lost: wrong("call", "Asterisk was lost while it called", restart),
   unreachable: wrong(
     "call",
     "the trunk has not reached the telephone",
@@ -177,6 +178,7 @@ const callFinding = async (to: string, checked: Checked): Promise<Finding> => {
     endpoint,
     callerId: from_number,
     answerTimeout: settings.answerTimeout,
+    lifetime: settings.answerTimeout,
     signal,
     onRing: () => {},
     onKey: () => {},

@@ -6,7 +6,7 @@ import type {
   CarrierAccount,
   ExchangeEvent,
   ExchangeService,
-  OpenService,
+  openService,
 } from "../../exchange/service.ts";
 import {
   type ExchangeSecrets,
@@ -16,7 +16,7 @@ import {
   type SecretAccount,
   writeSecrets,
 } from "../../exchange/settings.ts";
-import type { Store } from "../../exchange/store.ts";
+import type { openStore, Store } from "../../exchange/store.ts";
 import { baseUrlOf } from "../address.ts";
 import { exits, Failure, type Host } from "../command.ts";
 import { type Limits as ServerLimits, type Server, serve } from "../serve.ts";
@@ -27,9 +27,8 @@ type CarrierName = (typeof carrierNames)[number];
 
 /** What opens the store and the service. */
 export interface Opening {
-  /** @throws the system's error, or that of SQLite */
-  readonly openStore: (file: string) => Store;
-  readonly openService: OpenService;
+  readonly openStore: typeof openStore;
+  readonly openService: typeof openService;
 }
 
 /** It is on the internet: slow senders are cut off, and connections leave open files for calls. */
@@ -90,14 +89,14 @@ const listen = async (
   }
 };
 
-/** Counts the calls of a service. */
+/** Counts the calls of a service against the limits, whose numbers are in its store. */
 const counting =
-  (limits: Limits, service: () => ExchangeService | undefined) =>
+  (limits: Limits, store: Store) =>
   (event: ExchangeEvent): void => {
     switch (event.type) {
       case "stored": {
-        const call = service()?.live.find(({ id }) => id === event.call_id);
-        if (call) limits.add(call);
+        const row = store.call(event.call_id);
+        if (row) limits.add(row.facts);
         return;
       }
       case "answered":
@@ -110,13 +109,13 @@ const counting =
 /** How many of the latest calls are read at the start for the limits of the day. */
 const countedHistory = 100_000;
 
-/** @throws {Failure} with what isn't there */
-const opened = async <T>(work: () => T | Promise<T>, message: string): Promise<T> => {
+/** @throws {Failure} when another process has it, or the disk is full */
+const storeAt = async (open: Opening["openStore"], folder: string, file: string) => {
   try {
-    return await work();
+    return await open(resolve(folder, file));
   } catch (error) {
-    if (error instanceof Failure) throw error;
-    throw new Failure(message, exits.refused);
+    const reason = error instanceof TypeError ? error.message : `${file}: ${codeOf(error) ?? "error"}`;
+    throw new Failure(reason, exits.refused);
   }
 };
 
@@ -126,24 +125,28 @@ const started = (
   key: string | undefined,
   accounts: readonly CarrierAccount[],
   { allow }: ExchangeSettings,
+  isReady: boolean,
 ): string =>
   [
     `base URL     ${baseUrl}`,
     ...(key === undefined ? [] : [`key          ${key}   (shown this once)`]),
     ...accounts.map(({ name, account }) => `${name.padEnd(11)}  ${account}   (its token: in the file of secrets)`),
+    ...(isReady
+      ? []
+      : ["Asterisk is not reached, and calls are refused until it is: run outdial exchange check."]),
     ...(allow.length > 0 ? [] : ['No prefix may be called: name some in "allow".']),
   ].join("\n");
 
 /**
  * Serves until the signal, then takes no new calls and waits for the live ones.
  *
- * @throws {Failure} when Asterisk isn't reached, or a port or a file can't be opened
+ * @throws {Failure} when a port or a file can't be opened
  * @throws {BadParametersException} for a setting that breaks its rule
  */
 export const serveExchange = async (
   flags: ExchangeFlags,
   { terminal, signal, reached }: Pick<Host, "terminal" | "signal" | "reached">,
-  { openStore, openService }: Opening,
+  opening: Opening,
 ): Promise<void> => {
   const folder = resolve(flags.folder ?? ".");
   const settings = readSettings(folder);
@@ -154,60 +157,54 @@ export const serveExchange = async (
   const limits = new Limits(settings);
   const also = accountsFor(names, secrets, folder);
   const addresses = openAddresses({ privateOrigins });
-  const store = await opened(
-    () => openStore(resolve(folder, settings.store)),
-    `${settings.store} can't be opened: is another exchange running, or the disk full?`,
-  );
+  const store = await storeAt(opening.openStore, folder, settings.store);
   let service: ExchangeService | undefined;
   const server = await listen(settings.listen, async (request) =>
     service ? service.fetch(request) : notReady(),
   );
   try {
     const baseUrl = settings.baseUrl ?? baseUrlOf(settings.listen.host, server.port);
-    const key = store.hasKey ? undefined : "";
-    service = await opened(
-      () =>
-        openService({
-          store,
-          ari: { url, user, app, password: secrets.ariPassword },
-          endpoint: endpointOf,
-          channelLog: channelLog && resolve(folder, channelLog),
-          speech: settings.speech,
-          numbers: settings.numbers,
-          webhookSecret: secrets.webhookSecret,
-          recordingSecret: secrets.recordingSecret,
-          also,
-          baseUrl,
-          takesPrivate: privateOrigins.length > 0,
-          answerTimeout: settings.answerTimeout,
-          maxDuration: settings.maxDuration,
-          admit: (call) => limits.admit(call),
-          outgoing: addresses.outgoing,
-          openSocket: addresses.openSocket,
-          onEvent: counting(limits, () => service),
-        }),
-      "Asterisk is not reached: run outdial exchange check",
-    );
-    for (const call of [...service.history(countedHistory), ...service.live]) limits.add(call);
-    const shownKey = key === undefined ? undefined : service.regenerateKey();
+    const opened = await opening.openService({
+      store,
+      ari: { url, user, app, password: secrets.ariPassword },
+      endpoint: endpointOf,
+      channelLog: channelLog && resolve(folder, channelLog),
+      speech: settings.speech,
+      numbers: settings.numbers,
+      webhookSecret: secrets.webhookSecret,
+      recordingSecret: secrets.recordingSecret,
+      also,
+      baseUrl,
+      takesPrivate: privateOrigins.length > 0,
+      answerTimeout: settings.answerTimeout,
+      maxDuration: settings.maxDuration,
+      admit: (call) => limits.admit(call),
+      outgoing: addresses.outgoing,
+      openSocket: addresses.openSocket,
+      onEvent: counting(limits, store),
+    });
+    for (const { facts } of [...store.ended(countedHistory), ...store.live]) limits.add(facts);
+    const key = store.hasKey ? undefined : opened.regenerateKey();
+    service = opened;
     const facts = {
       type: "started",
       base_url: baseUrl,
-      ...(shownKey !== undefined && { api_key: shownKey }),
+      ...(key !== undefined && { api_key: key }),
       accounts: Object.fromEntries(also.map(({ name, account }) => [name, account])),
+      is_ready: opened.isReady,
     };
-    const text = started(baseUrl, shownKey, also, settings);
+    const text = started(baseUrl, key, also, settings, opened.isReady);
     await terminal.print((flags.json && jsonLine(facts)) || text);
     reached("live");
     await untilAborted(signal);
-    const { length } = service.live;
+    const { length } = opened.live;
     const waiting = `no new calls are taken; ${length} live ${length === 1 ? "call is" : "calls are"} waited for (again: they are left)`;
     await terminal.print((flags.json && jsonLine({ type: "stopping", live: length })) || waiting);
-    await service.close({ wait: settings.closeTimeout });
+    await opened.close({ wait: settings.closeTimeout });
     await terminal.print((flags.json && jsonLine({ type: "stopped" })) || "stopped");
   } finally {
     await server.finish();
-    store.close();
+    if (!service) store.close();
     await addresses.close();
   }
 };

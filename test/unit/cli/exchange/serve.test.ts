@@ -1,7 +1,6 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { serveExchange } from "../../../../src/cli/exchange/serve.ts";
 import { Terminal } from "../../../../src/cli/terminal.ts";
@@ -12,7 +11,8 @@ import {
   settingsFile,
   writeSecrets,
 } from "../../../../src/exchange/settings.ts";
-import type { CallRecord } from "../../../../src/server/history.ts";
+import { openStore, type Store } from "../../../../src/exchange/store.ts";
+import type { CallFacts } from "../../../../src/server/history.ts";
 
 const settings = {
   listen: { host: "127.0.0.1", port: 0 },
@@ -36,32 +36,35 @@ const newFolder = (): string => {
   return folder;
 };
 
-const callOf = (id: string, times: Partial<CallRecord> = {}): CallRecord => ({
-  id,
-  state: "answered",
+const params = {
   from_number: "+12025550199",
   to_number: "+12025550150",
   flow_url: "https://app.test/flow",
   status_callback_url: "",
   record: false,
-  initiated_at: Date.now(),
-  history: [],
-  ...times,
-});
+};
+
+/** Stores a call, as the service does. */
+const storeCall = (store: Store, id: string, to_number = params.to_number): void => {
+  const facts: CallFacts = {
+    ...{ ...params, id, to_number, state: "answered" },
+    initiated_at: Date.now(),
+  };
+  const call = { id, side: "outdial", params, limits: {}, kept: null, url: "https://a.test" } as const;
+  store.write(() => store.addCall(call, facts));
+};
 
 /** Serves with a service that only notes what it is asked. */
 const stage = async (
   folder: string,
   {
-    live = [],
     also = [],
-    hasKey = false,
     opens = true,
+    isReady = true,
   }: {
-    readonly live?: readonly CallRecord[];
     readonly also?: readonly string[];
-    readonly hasKey?: boolean;
     readonly opens?: boolean;
+    readonly isReady?: boolean;
   } = {},
 ) => {
   const printed: string[] = [];
@@ -75,30 +78,32 @@ const stage = async (
   const terminal = new Terminal({ stdin: undefined, stdout: output, stderr: output, env: {} });
   const stopping = new AbortController();
   const given = Promise.withResolvers<ServiceParts>();
+  let store: Store | undefined;
   const service: ExchangeService = {
     fetch: async () => new Response("served"),
-    isReady: true,
-    live,
+    isReady,
+    live: [],
     history: () => [],
     failedNotifications: [],
     resend: () => false,
-    regenerateKey: () => "ak_new",
+    regenerateKey: () => {
+      store?.keyKeeper.replace("ak_new");
+      return "ak_new";
+    },
     erase: () => 0,
     close: async ({ wait }) => {
       done.push(`close ${wait}`);
+      store?.close();
     },
   };
   const ended = serveExchange(
     { folder, also: [...also] },
     { terminal, signal: stopping.signal, reached: (now) => done.push(now) },
     {
-      openStore: () => ({
-        database: new DatabaseSync(":memory:"),
-        hasKey,
-        close: () => done.push("store closed"),
-      }),
+      openStore,
       openService: async (parts) => {
-        if (!opens) throw new TypeError("url: Asterisk's REST interface gave no answer");
+        store = parts.store;
+        if (!opens) throw new TypeError("also: vonage is not spoken by an exchange");
         given.resolve(parts);
         return service;
       },
@@ -124,7 +129,7 @@ it("outdial exchange serves with what its settings say, and shows the key once",
   expect(await (await fetch(baseUrl)).text()).toBe("served");
   stop();
   await ended;
-  const again = await stage(folder, { hasKey: true });
+  const again = await stage(folder);
   await again.parts;
   again.stop();
   await again.ended;
@@ -132,20 +137,22 @@ it("outdial exchange serves with what its settings say, and shows the key once",
 });
 
 it("it stops when it is asked to: the service is closed first, and waits for the live calls", async () => {
-  const { printed, done, ended, stop, parts } = await stage(newFolder(), { live: [callOf("one")] });
+  const { printed, done, ended, stop, parts } = await stage(newFolder());
   const { baseUrl } = await parts;
   stop();
   await ended;
-  expect(done).toEqual(["live", "close 600000", "store closed"]);
-  expect(printed.join("")).toContain("no new calls are taken; 1 live call is waited for");
+  expect(done).toEqual(["live", "close 600000"]);
+  expect(printed.join("")).toContain("no new calls are taken; 0 live calls are waited for");
   await expect(fetch(baseUrl)).rejects.toThrow(TypeError);
 });
 
 it("calls count against the limits from the store on, and what was live before too", async () => {
-  const before = callOf("before", { to_number: "+12025550151" });
-  const live: CallRecord[] = [before];
-  const { ended, stop, parts, printed } = await stage(newFolder(), { live });
-  const { admit, onEvent } = await parts;
+  const folder = newFolder();
+  const before = await openStore(join(folder, "outdial-exchange.db"));
+  storeCall(before, "before", "+12025550151");
+  before.close();
+  const { ended, stop, parts, printed } = await stage(folder);
+  const { admit, onEvent, store } = await parts;
   const asked = { from_number: "+12025550199", to_number: "+12025550150", leg: "call" } as const;
   const ruleAt = (at: number) => admit({ ...asked, at })?.reason;
   await expect.poll(() => printed.join("")).toContain("base URL");
@@ -154,7 +161,7 @@ it("calls count against the limits from the store on, and what was live before t
   const facts = { state: "completed", reason: "normal", talkTime: 0 } as const;
   onEvent({ type: "ended", call_id: "before", ...facts });
   expect(ruleAt(now)).toBeUndefined();
-  live.push(callOf("one"));
+  storeCall(store, "one");
   onEvent({ type: "stored", call_id: "one", side: "outdial" });
   expect(ruleAt(now)).toBe("calls_at_once");
   onEvent({ type: "answered", call_id: "one" });
@@ -184,8 +191,22 @@ it("a carrier's account is made once, kept, and its token shown nowhere", async 
   await second.ended;
 });
 
-it("without Asterisk it says what to do, and leaves nothing open", async () => {
-  const { ended, done } = await stage(newFolder(), { opens: false });
-  await expect(ended).rejects.toThrow("Asterisk is not reached: run outdial exchange check");
-  expect(done).toEqual(["store closed"]);
+it("without Asterisk it serves, and says what to do", async () => {
+  const { ended, stop, parts, printed } = await stage(newFolder(), { isReady: false });
+  await parts;
+  stop();
+  await ended;
+  expect(printed.join("")).toContain("Asterisk is not reached, and calls are refused until it is");
+});
+
+it("one process serves a folder; a service that doesn't open leaves nothing behind", async () => {
+  const folder = newFolder();
+  const first = await stage(folder, { opens: false });
+  await expect(first.ended).rejects.toThrow("also: vonage");
+  const second = await stage(folder);
+  await second.parts;
+  const third = await stage(folder);
+  await expect(third.ended).rejects.toThrow("store: another process serves it");
+  second.stop();
+  await second.ended;
 });
