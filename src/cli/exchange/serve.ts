@@ -2,6 +2,9 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { openAddresses } from "../../exchange/addresses.ts";
 import { endpointOf, Limits } from "../../exchange/limits.ts";
+import { controlTokenOf, type Operator, openOperator } from "../../exchange/operator.ts";
+import type { Pages } from "../../exchange/page/routes.ts";
+import { limitUses } from "../../exchange/page/state.ts";
 import type {
   CarrierAccount,
   ExchangeEvent,
@@ -17,7 +20,7 @@ import {
   writeSecrets,
 } from "../../exchange/settings.ts";
 import type { openStore, Store } from "../../exchange/store.ts";
-import { baseUrlOf } from "../address.ts";
+import { baseUrlOf, hostsOf } from "../address.ts";
 import { exits, Failure, type Host } from "../command.ts";
 import { type Limits as ServerLimits, type Server, serve } from "../serve.ts";
 import { codeOf, jsonLine } from "../terminal.ts";
@@ -119,9 +122,24 @@ const storeAt = async (open: Opening["openStore"], folder: string, file: string)
   }
 };
 
+/** @throws {Failure} when the folder of recordings can't be made */
+const operatorOf = async (
+  store: Store,
+  recordings: ExchangeSettings["recordings"],
+  log: (line: string) => void,
+): Promise<Operator> => {
+  try {
+    return await openOperator({ store, recordings, log });
+  } catch (error) {
+    store.close();
+    throw new Failure(`recordings: ${codeOf(error) ?? "error"}`, exits.refused);
+  }
+};
+
 /** What an operator needs to know at the start. */
 const started = (
   baseUrl: string,
+  pageLink: string,
   key: string | undefined,
   accounts: readonly CarrierAccount[],
   { allow }: ExchangeSettings,
@@ -129,6 +147,7 @@ const started = (
 ): string =>
   [
     `base URL     ${baseUrl}`,
+    `page         ${pageLink}   (for a day)`,
     ...(key === undefined ? [] : [`key          ${key}   (shown this once)`]),
     ...accounts.map(({ name, account }) => `${name.padEnd(11)}  ${account}   (its token: in the file of secrets)`),
     ...(isReady
@@ -158,11 +177,25 @@ export const serveExchange = async (
   const also = accountsFor(names, secrets, folder);
   const addresses = openAddresses({ privateOrigins });
   const store = await storeAt(opening.openStore, folder, settings.store);
-  let service: ExchangeService | undefined;
-  const server = await listen(settings.listen, async (request) =>
-    service ? service.fetch(request) : notReady(),
+  const recordings = settings.recordings;
+  const operator = await operatorOf(
+    store,
+    { ...recordings, folder: resolve(folder, recordings.folder) },
+    (line) => void terminal.print(line),
   );
+  let service: ExchangeService | undefined;
+  let pages: Pages | undefined;
+  const servers: Server[] = [];
   try {
+    const server = await listen(settings.listen, async (request) =>
+      service ? service.fetch(request) : notReady(),
+    );
+    servers.push(server);
+    const pageServer = await listen(settings.pages, async (request) =>
+      pages ? pages.fetch(request) : notReady(),
+    );
+    servers.push(pageServer);
+    const count = counting(limits, store);
     const baseUrl = settings.baseUrl ?? baseUrlOf(settings.listen.host, server.port);
     const opened = await opening.openService({
       store,
@@ -181,19 +214,34 @@ export const serveExchange = async (
       admit: (call) => limits.admit(call),
       outgoing: addresses.outgoing,
       openSocket: addresses.openSocket,
-      onEvent: counting(limits, store),
+      onEvent: (event) => {
+        count(event);
+        operator.onEvent(event);
+      },
+      recorder: operator.recorder,
     });
     for (const { facts } of [...store.ended(countedHistory), ...store.live]) limits.add(facts);
     const key = store.hasKey ? undefined : opened.regenerateKey();
     service = opened;
+    const pageUrl = baseUrlOf(settings.pages.host, pageServer.port);
+    pages = operator.openPages({
+      service: opened,
+      limits: () => limitUses(limits.usage(Date.now()), settings.limits),
+      isHost: hostsOf(settings.pages.host, pageServer.port),
+      password: secrets.pagesPassword,
+      controlToken: controlTokenOf(secrets.recordingSecret),
+      apiUrl: baseUrl,
+    });
+    const link = `${pageUrl}/?token=${pages.token}`;
     const facts = {
       type: "started",
       base_url: baseUrl,
+      page: link,
       ...(key !== undefined && { api_key: key }),
       accounts: Object.fromEntries(also.map(({ name, account }) => [name, account])),
       is_ready: opened.isReady,
     };
-    const text = started(baseUrl, key, also, settings, opened.isReady);
+    const text = started(baseUrl, link, key, also, settings, opened.isReady);
     await terminal.print((flags.json && jsonLine(facts)) || text);
     reached("live");
     await untilAborted(signal);
@@ -203,7 +251,8 @@ export const serveExchange = async (
     await opened.close({ wait: settings.closeTimeout });
     await terminal.print((flags.json && jsonLine({ type: "stopped" })) || "stopped");
   } finally {
-    await server.finish();
+    await operator.close();
+    for (const each of servers) await each.finish();
     if (!service) store.close();
     await addresses.close();
   }
