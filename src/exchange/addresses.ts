@@ -100,15 +100,16 @@ type Way = "public" | "named" | "plain";
 const nextStep = 'name its origin in "privateOrigins" of outdial-exchange.json if it is yours';
 
 /** The rule of the addresses of each way, and what is said of others. */
-const rules: Readonly<Record<Way, readonly [accepts: (isPublic: boolean) => boolean, text: string]>> =
-  {
-    public: [(isPublic) => isPublic, `leads to an address that is not public: ${nextStep}`],
-    named: [() => true, ""],
-    plain: [
-      (isPublic) => !isPublic,
-      "leads to a public address in plain text: use https, or wss for a media socket",
-    ],
-  };
+const rules: Readonly<
+  Record<Way, readonly [accepts: (isPublic: boolean) => boolean, text: string]>
+> = {
+  public: [(isPublic) => isPublic, `leads to an address that is not public: ${nextStep}`],
+  named: [() => true, ""],
+  plain: [
+    (isPublic) => !isPublic,
+    "leads to a public address in plain text: use https, or wss for a media socket",
+  ],
+};
 
 /** The lookup of a connection: what it returns was checked, and is what the connection is made to. */
 const checkedLookup =

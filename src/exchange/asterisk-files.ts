@@ -82,7 +82,7 @@ export interface AsteriskOptions {
 type Fields = Readonly<Record<string, string | number | undefined>>;
 
 /** @throws {BadParametersException} for what would end a line in Asterisk's files */
-const valueOf = (name: string, value: string | number): string => {
+const confValue = (name: string, value: string | number): string => {
   const text = String(value);
   if (/\p{Cc}/u.test(text) || text.trim() !== text) {
     fail(name, "must be without control characters, and without a space at either end");
@@ -96,7 +96,7 @@ const section = (name: string, fields: Fields): string =>
   [
     `[${name}]`,
     ...Object.entries(fields).flatMap(([field, value]) =>
-      value === undefined || value === "" ? [] : [`${field} = ${valueOf(field, value)}`],
+      value === undefined || value === "" ? [] : [`${field} = ${confValue(field, value)}`],
     ),
     "",
   ].join("\n");

@@ -43,8 +43,7 @@ const emergency =
   /^\+?\d{0,3}(000|100|101|102|103|108|110|111|112|113|114|115|117|118|119|120|122|123|133|144|155|190|191|192|193|194|195|199|911|933|977|991|995|997|998|999)$/;
 
 /** The codes of countries that have two digits; 1 and 7 have one, all others three. */
-const twoDigits =
-  /^(20|27|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
+const twoDigits = /^(20|27|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/;
 
 /** How many digits the country code of a number has. */
 const codeLength = (digits: string): number => {
@@ -121,7 +120,10 @@ const placeRule = (to: string, allow: readonly string[]): Rule | undefined => {
   }
   const named = allow.filter((prefix) => to.startsWith(prefix));
   if (named.length === 0) {
-    return ["prefix_not_allowed", "The operator of this exchange has not allowed the number's prefix."];
+    return [
+      "prefix_not_allowed",
+      "The operator of this exchange has not allowed the number's prefix.",
+    ];
   }
   const length = Math.max(...named.map((prefix) => prefix.length));
   const isExact = length > codeLength(to.slice(1)) + exact;

@@ -13,7 +13,7 @@ export const settingsFile = "outdial-exchange.json";
 export const secretsFile = "outdial-exchange.secrets.json";
 
 /** Where a server listens. */
-export interface Listening {
+interface Listening {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
@@ -31,7 +31,7 @@ export interface Trunk {
 }
 
 /** The Asterisk beside the exchange. */
-export interface AsteriskPlace {
+interface AsteriskPlace {
   /** The origin of its HTTP server: loopback, or a private link. */
   readonly url: string;
   readonly user: string;
@@ -111,13 +111,16 @@ const above0: GenericSchema<number> = custom<number>(
   "must be a number above 0",
 );
 
-const listOf = (isOne: (value: unknown) => boolean, rule: string): GenericSchema<readonly string[]> =>
+const listOf = (
+  isOne: (value: unknown) => boolean,
+  rule: string,
+): GenericSchema<readonly string[]> =>
   custom<readonly string[]>((value) => Array.isArray(value) && value.every(isOne), rule);
 
 const duration = whole(1_000, 86_400_000);
 
 /** A name or an address of a machine: nothing that ends a line, a section or a value in Asterisk's files. */
-export const hostPattern = /^[\w.-]{1,253}$|^[\da-f:.]{2,45}$/i;
+const hostPattern = /^[\w.-]{1,253}$|^[\da-f:.]{2,45}$/i;
 const host = text(hostPattern, "must be the name or the address of a machine");
 
 const listening = strictObject({ host, port: whole(0, 65_535) }, presence);
@@ -174,7 +177,7 @@ const asterisk: GenericSchema<AsteriskPlace> = strictObject(
 );
 
 /** A user's name at a trunk: it stands in Asterisk's files and in SIP's headers. */
-export const userPattern = /^[\w.+@-]{1,64}$/;
+const userPattern = /^[\w.+@-]{1,64}$/;
 
 const trunk: GenericSchema<Trunk> = strictObject(
   {
@@ -201,7 +204,7 @@ const speech: GenericSchema<SpeechSource> = custom<SpeechSource>(
 );
 
 /** The rule of each setting. */
-export const SettingsSchema: GenericSchema<unknown, ExchangeSettings> = strictObject(
+const SettingsSchema: GenericSchema<unknown, ExchangeSettings> = strictObject(
   {
     listen: optional(listening, settingsDefaults.listen),
     pages: optional(listening, settingsDefaults.pages),

@@ -15,7 +15,9 @@ const actionOf = (given: string | undefined): Action => {
   if (given === undefined) return "serve";
   const action = actions.find((each) => each === given);
   if (action) return action;
-  throw new UsageError(`there is no such action: ${actions.join(", ")}${suggestion(given, actions)}`);
+  throw new UsageError(
+    `there is no such action: ${actions.join(", ")}${suggestion(given, actions)}`,
+  );
 };
 
 /** `outdial exchange`: the service on a telephone exchange of one's own. */
@@ -23,7 +25,8 @@ export const command: Command = defineCommand({
   args: ["action?", "number?"],
   choices: actions,
   flags: exchangeFlags,
-  example: "exchange init --trunk sip.example.net --trunk-user me --number +12025550199 --allow +1202",
+  example:
+    "exchange init --trunk sip.example.net --trunk-user me --number +12025550199 --allow +1202",
   notes: [
     `Experimental: the service with real calls, by Asterisk 22.6 or later and a SIP trunk, on Linux and
 Node. No public trunk has been tried.`,

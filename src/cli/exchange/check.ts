@@ -57,7 +57,8 @@ const reached = async ({ ari, settings, signal }: Checked) => {
   if (!response) return { findings: [wrong(what, "gives no answer", restart)] };
   const { status, headers } = response;
   if (status === 401 || status === 403) {
-    const next = "start Asterisk with the ari.conf that init wrote: its password is that of the secrets";
+    const next =
+      "start Asterisk with the ari.conf that init wrote: its password is that of the secrets";
     return { findings: [wrong(what, "refuses the password", next)] };
   }
   if (!response.ok) {
@@ -252,7 +253,9 @@ export const checkExchange = async (
   for (const finding of findings) {
     const { state, what, found, next } = finding;
     const line = `${terminal.paint(styles[state], marks[state])}${what}: ${found}`;
-    await terminal.print((json && jsonLine(finding)) || (next ? `${line}\n         → ${next}` : line));
+    await terminal.print(
+      (json && jsonLine(finding)) || (next ? `${line}\n         → ${next}` : line),
+    );
   }
   return findings.every(({ state }) => state !== "wrong");
 };

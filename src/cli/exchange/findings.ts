@@ -89,7 +89,8 @@ export const registrationFinding = (printed: string | undefined): Finding => {
     const next = 'run: asterisk -rx "pjsip show registrations" where Asterisk runs';
     return unknown(what, "Asterisk's program can't be asked here", next);
   }
-  const [, state] = /^ *trunk\/sip.*?\s(Registered|Unregistered|Rejected|Stopped)\b/m.exec(printed) ?? [];
+  const [, state] =
+    /^ *trunk\/sip.*?\s(Registered|Unregistered|Rejected|Stopped)\b/m.exec(printed) ?? [];
   if (state === "Registered") return ok(what, "the trunk has taken it");
   if (state === "Rejected" || state === "Stopped") {
     return wrong(
@@ -157,7 +158,11 @@ export const diskFinding = async (
   const free = bavail * bsize;
   const megabytes = Math.floor(free / 2 ** 20);
   if (free < spare) {
-    return wrong(what, `${megabytes} MB are free`, "free 1 GB or more: calls are refused without room");
+    return wrong(
+      what,
+      `${megabytes} MB are free`,
+      "free 1 GB or more: calls are refused without room",
+    );
   }
   return megabytes < recordings.megabytes
     ? wrong(

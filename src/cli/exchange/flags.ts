@@ -8,7 +8,11 @@ export type Action = (typeof actions)[number] | "serve";
 export const carrierNames = ["twilio"] as const;
 
 export const exchangeFlags = {
-  folder: { type: "string", value: "dir", help: "where its files are; default: the current folder" },
+  folder: {
+    type: "string",
+    value: "dir",
+    help: "where its files are; default: the current folder",
+  },
   also: {
     type: "string",
     value: "carrier",
@@ -16,7 +20,11 @@ export const exchangeFlags = {
     choices: carrierNames,
     help: `serves that carrier's interface too: ${carrierNames.join(", ")}`,
   },
-  call: { type: "string", value: "number", help: "check: calls it, and hangs up once it is answered" },
+  call: {
+    type: "string",
+    value: "number",
+    help: "check: calls it, and hangs up once it is answered",
+  },
   trunk: { type: "string", value: "host", help: "init: the trunk, host or host:port" },
   "trunk-user": { type: "string", value: "name", help: "init: your name there" },
   "trunk-password-file": {
@@ -53,7 +61,11 @@ export const exchangeFlags = {
     help: "init: an application on your network: http://10.0.0.5:3000",
   },
   "base-url": { type: "string", value: "origin", help: "init: the API as others see it" },
-  port: { type: "string", value: "port", help: "init: of the API; pages have the next; default 4011" },
+  port: {
+    type: "string",
+    value: "port",
+    help: "init: of the API; pages have the next; default 4011",
+  },
   "external-address": {
     type: "string",
     value: "address",

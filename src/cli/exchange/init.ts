@@ -94,7 +94,8 @@ const filesOf = (
   const { port, transport = "udp", asterisk = "/usr/sbin/asterisk", speech } = flags;
   const own = join(folder, "asterisk");
   const [, trunkHost = host, trunkPort] = /^([^:]+):(\d+)$/.exec(host) ?? [];
-  const listen = port === undefined ? settingsDefaults.listen : { host: "127.0.0.1", port: portOf(port) };
+  const listen =
+    port === undefined ? settingsDefaults.listen : { host: "127.0.0.1", port: portOf(port) };
   const settings = settingsOf({
     listen,
     pages: { ...settingsDefaults.pages, port: listen.port + 1 },

@@ -22,7 +22,7 @@ import {
 import type { openStore, Store } from "../../exchange/store.ts";
 import { baseUrlOf, hostsOf } from "../address.ts";
 import { exits, Failure, type Host } from "../command.ts";
-import { type Limits as ServerLimits, type Server, serve } from "../serve.ts";
+import { type Server, type Limits as ServerLimits, serve } from "../serve.ts";
 import { codeOf, jsonLine } from "../terminal.ts";
 import { carrierNames, type ExchangeFlags } from "./flags.ts";
 
@@ -68,10 +68,13 @@ const accountsFor = (
 
 /** No call was placed, and a later request may place it. */
 const notReady = (): Response =>
-  new Response(JSON.stringify({ detail: "The exchange starts.", message: "The exchange starts." }), {
-    status: 429,
-    headers: { "Content-Type": "application/json", "Retry-After": "1" },
-  });
+  new Response(
+    JSON.stringify({ detail: "The exchange starts.", message: "The exchange starts." }),
+    {
+      status: 429,
+      headers: { "Content-Type": "application/json", "Retry-After": "1" },
+    },
+  );
 
 const portErrors: Readonly<Record<string, string>> = {
   EADDRINUSE: "is in use: does an exchange run already?",
@@ -96,17 +99,12 @@ const listen = async (
 const counting =
   (limits: Limits, store: Store) =>
   (event: ExchangeEvent): void => {
-    switch (event.type) {
-      case "stored": {
-        const row = store.call(event.call_id);
-        if (row) limits.add(row.facts);
-        return;
-      }
-      case "answered":
-        return limits.answered(event.call_id, Date.now());
-      case "ended":
-        return limits.ended(event.call_id, Date.now());
+    if (event.type === "stored") {
+      const row = store.call(event.call_id);
+      if (row) limits.add(row.facts);
     }
+    if (event.type === "answered") limits.answered(event.call_id, Date.now());
+    if (event.type === "ended") limits.ended(event.call_id, Date.now());
   };
 
 /** How many of the latest calls are read at the start for the limits of the day. */
@@ -117,7 +115,8 @@ const storeAt = async (open: Opening["openStore"], folder: string, file: string)
   try {
     return await open(resolve(folder, file));
   } catch (error) {
-    const reason = error instanceof TypeError ? error.message : `${file}: ${codeOf(error) ?? "error"}`;
+    const reason =
+      error instanceof TypeError ? error.message : `${file}: ${codeOf(error) ?? "error"}`;
     throw new Failure(reason, exits.refused);
   }
 };
@@ -149,10 +148,14 @@ const started = (
     `base URL     ${baseUrl}`,
     `page         ${pageLink}   (for a day)`,
     ...(key === undefined ? [] : [`key          ${key}   (shown this once)`]),
-    ...accounts.map(({ name, account }) => `${name.padEnd(11)}  ${account}   (its token: in the file of secrets)`),
+    ...accounts.map(
+      ({ name, account }) => `${name.padEnd(11)}  ${account}   (its token: in the file of secrets)`,
+    ),
     ...(isReady
       ? []
-      : ["Asterisk is not reached, and calls are refused until it is: run outdial exchange check."]),
+      : [
+          "Asterisk is not reached, and calls are refused until it is: run outdial exchange check.",
+        ]),
     ...(allow.length > 0 ? [] : ['No prefix may be called: name some in "allow".']),
   ].join("\n");
 

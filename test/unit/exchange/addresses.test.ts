@@ -98,14 +98,17 @@ const publicHost = "127.0.0.2";
 /** A server with a certificate of `localhost`: what it was asked, and its port. */
 const serverAt = async (host: string, port = 0, location?: string) => {
   const asked: string[] = [];
-  const server = createServer({ key: identity.key, cert: identity.cert }, ({ url = "" }, response) => {
-    asked.push(url);
-    response.writeHead(location ? 302 : 200, {
-      Connection: "close",
-      ...(location && { Location: location }),
-    });
-    response.end("ok");
-  });
+  const server = createServer(
+    { key: identity.key, cert: identity.cert },
+    ({ url = "" }, response) => {
+      asked.push(url);
+      response.writeHead(location ? 302 : 200, {
+        Connection: "close",
+        ...(location && { Location: location }),
+      });
+      response.end("ok");
+    },
+  );
   await new Promise<void>((resolve) => server.listen(port, host, resolve));
   onTestFinished(() => void server.close());
   return { server, asked, port: (server.address() as AddressInfo).port };
@@ -139,7 +142,11 @@ const { signal } = new AbortController();
 const send = async ({ outgoing }: Pick<ReturnType<typeof opened>, "outgoing">, url: string) => {
   const request = requester(outgoing, 5_000);
   const reach = reachOf(true, true);
-  const { response, error } = await request(url, {}, { limit: 100, redirects: "any", reach, signal });
+  const { response, error } = await request(
+    url,
+    {},
+    { limit: 100, redirects: "any", reach, signal },
+  );
   return error ?? response?.status;
 };
 

@@ -1,10 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type CallLimits,
-  endpointOf,
-  isAllowable,
-  Limits,
-} from "../../../src/exchange/limits.ts";
+import { type CallLimits, endpointOf, isAllowable, Limits } from "../../../src/exchange/limits.ts";
 
 const from = "+12025550199";
 const to = "+12025550150";

@@ -66,11 +66,17 @@ describe("the settings of an exchange", () => {
     [{ baseUrl: "https://calls.example.com/api" }, "baseUrl must be an origin"],
     [{ baseUrl: "calls.example.com" }, "baseUrl must be an origin"],
     [{ privateOrigins: ["10.0.0.5:3000"] }, "privateOrigins must be a list of origins"],
-    [{ privateOrigins: ["http://10.0.0.5:8088"] }, "privateOrigins must not have the port of Asterisk"],
+    [
+      { privateOrigins: ["http://10.0.0.5:8088"] },
+      "privateOrigins must not have the port of Asterisk",
+    ],
     [{ pages: { host: "127.0.0.1", port: 4011 } }, "pages must be another address"],
     [{ trunk: { ...settings.trunk, host: "sip.example.net\n[x]" } }, "trunk.host must be the name"],
     [{ trunk: { ...settings.trunk, user: "me;x" } }, "trunk.user must be letters"],
-    [{ trunk: { ...settings.trunk, transport: "sctp" } }, "trunk.transport must be udp, tcp or tls"],
+    [
+      { trunk: { ...settings.trunk, transport: "sctp" } },
+      "trunk.transport must be udp, tcp or tls",
+    ],
     [{ speech: "espeak-ng" }, "speech must be { command, args }"],
     [{ store: "" }, "store must be the path of a file"],
   ])("refuse by the name of the rule: %j", (wrong, message) => {

@@ -73,10 +73,12 @@ describe("check finds", () => {
 
   it("a disk without room for recordings", async () => {
     const recordings = { folder: "recordings", days: 30, megabytes: 1_000_000_000 };
-    expect(complete(await diskFinding(tmpdir(), { recordings }))).toMatch(/^wrong: \d+ MB are free/);
-    expect(shown(await diskFinding(tmpdir(), { recordings: { ...recordings, megabytes: 1 } }))).toMatch(
-      /^ok: \d+ MB are free$/,
+    expect(complete(await diskFinding(tmpdir(), { recordings }))).toMatch(
+      /^wrong: \d+ MB are free/,
     );
+    expect(
+      shown(await diskFinding(tmpdir(), { recordings: { ...recordings, megabytes: 1 } })),
+    ).toMatch(/^ok: \d+ MB are free$/);
   });
 });
 
@@ -128,9 +130,7 @@ describe("the open ports of a machine", () => {
       ["8.8.8.8", 4012, "the pages"],
       ["2606:4700::1111", 4011, "the API in plain http"],
     ] as const) {
-      expect(found(address, port)).toEqual([
-        `wrong: everybody may reach ${name} at port ${port}`,
-      ]);
+      expect(found(address, port)).toEqual([`wrong: everybody may reach ${name} at port ${port}`]);
     }
     expect(listeningFindings(undefined, settings).map(({ state }) => state)).toEqual(["unknown"]);
   });

@@ -51,7 +51,14 @@ const storeCall = (store: Store, id: string, to_number = params.to_number): void
     ...{ ...params, id, to_number, state: "answered" },
     initiated_at: Date.now(),
   };
-  const call = { id, side: "outdial", params, limits: {}, kept: null, url: "https://a.test" } as const;
+  const call = {
+    id,
+    side: "outdial",
+    params,
+    limits: {},
+    kept: null,
+    url: "https://a.test",
+  } as const;
   store.write(() => store.addCall(call, facts));
 };
 
