@@ -139,6 +139,14 @@ test("outdial exchange rings a telephone, calls nobody and no address that isn't
   }
   expect(trunk.calls).toEqual([]);
 
+  // Whoever is called leads the call to nobody else.
+  const moved = trunk.next();
+  const { id: movedId } = await create({});
+  const contact = `<sip:+19005550150@${trunk.address}:${trunk.port}>`;
+  (await moved).refuse(302, "Moved Temporarily", [["Contact", contact]]);
+  await until(() => application.typesOf(movedId).includes("call.failed"));
+  expect(trunk.calls).toHaveLength(1);
+
   // A flow at Asterisk's own port is not requested.
   const inside = trunk.next();
   const { id: insideId } = await create({ flow_url: `${asterisk.url}/ari/channels` });
@@ -166,6 +174,8 @@ test("outdial exchange rings a telephone, calls nobody and no address that isn't
     "call.answered",
     "call.completed",
   ]);
+  // Three calls, and none of anybody else's.
+  expect(trunk.calls.map((each) => each.to)).toEqual([to, to, to]);
   // The key is the only secret that is shown, and no number is.
   const secrets = readFileSync(join(folder, "outdial-exchange.secrets.json"), "utf8");
   for (const secret of Object.values(JSON.parse(secrets))) {

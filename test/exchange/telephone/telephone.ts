@@ -211,6 +211,7 @@ export class TelephoneCall {
   ): string {
     const { via = [], "record-route": routes = [] } = message.headers;
     const to = header(message, "to");
+    const ownContact: SipHeader = ["Contact", this.#telephone.contact];
     const response = writeSip(
       `SIP/2.0 ${status} ${text}`,
       [
@@ -220,7 +221,7 @@ export class TelephoneCall {
         ["To", to.includes("tag=") ? to : `${to};tag=${this.#tag}`],
         ["Call-ID", header(message, "call-id")],
         ["CSeq", header(message, "cseq")],
-        ["Contact", this.#telephone.contact],
+        ...(headers.some(([name]) => name === "Contact") ? [] : [ownContact]),
         ...headers,
       ],
       body,

@@ -231,8 +231,11 @@ describe("a limit", () => {
 
   it("leaves out the calls of days before", () => {
     const limits = limitsOf(["+1202"]);
-    const ended_at = noon - 86_400_000;
-    limits.add({ id: "one", to_number: to, answered_at: ended_at - 60_000, ended_at });
-    expect(limits.usage(noon).minutesPerDay).toBe(0);
+    const lasted = (id: string, ended_at: number) =>
+      limits.add({ id, to_number: to, answered_at: ended_at - 60_000, ended_at });
+    // The newest first, as the store has them.
+    lasted("today", noon);
+    lasted("yesterday", noon - 86_400_000);
+    expect(limits.usage(noon).minutesPerDay).toBe(1);
   });
 });
