@@ -48,6 +48,7 @@ is not public before you name it. Emergency and short numbers are never called.`
   },
   run: async ({ flags, args: [given], ...host }) => {
     const action = actionOf(given);
+    if ("Deno" in globalThis || "Bun" in globalThis) throw new UsageError("exchange needs Node");
     checkFlags(action, flags);
     try {
       switch (action) {
