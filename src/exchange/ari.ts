@@ -214,3 +214,9 @@ export class Ari {
     }
   }
 }
+
+/** What calls need of Asterisk's REST interface. */
+export type AriClient = Pick<
+  Ari,
+  "app" | "close" | "headers" | "isOpen" | "request" | "send" | "socketUrl" | "start" | "watch"
+>;

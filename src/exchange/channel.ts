@@ -1,5 +1,5 @@
 import type { FailureReason } from "../performer/line.ts";
-import type { Ari, ChannelEvent } from "./ari.ts";
+import type { AriClient, ChannelEvent } from "./ari.ts";
 
 /** A telephone that is called. Times are in milliseconds. */
 export interface Calling {
@@ -68,7 +68,7 @@ const grace = 5;
  * @returns why nobody answered; `undefined` once somebody has
  */
 export const callTelephone = async (
-  ari: Ari,
+  ari: AriClient,
   calling: Calling,
 ): Promise<FailureReason | undefined> => {
   const { id, endpoint, callerId, answerTimeout, lifetime, signal, onRing, onKey, onEnd } = calling;
@@ -150,7 +150,12 @@ const keyDuration = 100;
  *
  * @param interval - from one key to the next, in milliseconds
  */
-export const pressKeys = (ari: Ari, channel: string, keys: string, interval: number): void => {
+export const pressKeys = (
+  ari: AriClient,
+  channel: string,
+  keys: string,
+  interval: number,
+): void => {
   const duration = String(keyDuration);
   const between = String(interval - keyDuration);
   ari.send("POST", `/channels/${channel}/dtmf`, { dtmf: keys, duration, between });

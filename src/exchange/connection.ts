@@ -2,7 +2,7 @@ import type { Call } from "../emulator/call.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
 import type { LineMedia } from "../emulator/stream.ts";
 import type { Side } from "../performer/media-socket.ts";
-import type { Ari } from "./ari.ts";
+import type { AriClient } from "./ari.ts";
 import { connectMedia, disconnectMedia, lineRate, Media } from "./media.ts";
 
 /** How far the telephone's count of its packets may be from our clock, in milliseconds. */
@@ -81,7 +81,7 @@ export class Connection implements LineMedia {
    *
    * @returns a function that separates the two
    */
-  async join(ari: Ari, channel: string, onGone: () => void): Promise<() => void> {
+  async join(ari: AriClient, channel: string, onGone: () => void): Promise<() => void> {
     const { media } = this.#call.recording;
     let next = 0;
     const socket = await connectMedia(ari, channel);

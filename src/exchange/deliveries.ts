@@ -34,6 +34,9 @@ export class Deliveries {
   readonly #waiting = new Map<string, () => void>();
   readonly #sending = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
+  readonly #closed = new Promise<void>((resolve) => {
+    this.#closing.signal.addEventListener("abort", () => resolve());
+  });
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
@@ -104,18 +107,18 @@ export class Deliveries {
     const state = !failure ? "delivered" : delay === undefined ? "given_up" : "pending";
     const outcome = state === "pending" ? "retrying" : state;
     const { status, error, ms, response } = result;
-    const next_at = at + (delay ?? 0);
-    store.keep(() =>
-      store.saveNotification(id, {
-        ...{ state, attempts, next_at, status, error },
-        response: response?.body,
-      }),
+    const next_at = Math.round(at + (delay ?? 0));
+    const progress = { state, attempts, next_at, status, error, response: response?.body } as const;
+    const saved = new Promise<void>((resolve) =>
+      store.keep(() => store.saveNotification(id, progress), resolve),
     );
     log(call_id, {
       ...{ type: "notification", id, event, try: attempts, outcome, ...result },
       ...(delay !== undefined && { next_at: iso(next_at) }),
     });
     onEvent({ type: "notification", call_id, id, event, try: attempts, outcome, status, ms });
+    // Until it is saved the store has it as one that is due.
+    await Promise.race([saved, this.#closed]);
   }
 
   /** The milliseconds until the next attempt: first as the side has it, then each hour; `undefined` when there is none. */

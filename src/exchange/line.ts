@@ -13,7 +13,7 @@ import {
   type Sound,
 } from "../performer/line.ts";
 import { messageOf } from "../server/outgoing.ts";
-import type { Ari } from "./ari.ts";
+import type { AriClient } from "./ari.ts";
 import { type Calling, callTelephone, pressKeys } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import { whoAnswered } from "./machine.ts";
@@ -22,7 +22,7 @@ import { readSound } from "./sounds.ts";
 
 /** What the lines of an exchange share. */
 export interface Exchange {
-  readonly ari: Ari;
+  readonly ari: AriClient;
   /** Asterisk's name for whom it calls; `undefined` for whom it can't reach. */
   readonly endpoint: (to: string) => string | undefined;
   /**
@@ -251,7 +251,11 @@ class ExchangeLine {
       const from = call.talkTime;
       if (!record) call.recording.pause(from);
       const first = await this.#connection;
-      const disconnect = await first.join(ari, rung.channel, hungUp);
+      // Where Asterisk gives no answer any more, the call itself is lost.
+      const gone = () => {
+        ari.request("GET", `/channels/${rung.channel}`).then(hungUp, () => {});
+      };
+      const disconnect = await first.join(ari, rung.channel, gone);
       await wait(from + maxDuration, () => !signal.aborted && leg.state === "answered");
       disconnect();
       leg.transition("normal");

@@ -1,6 +1,6 @@
 import { fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
 import { Resampler } from "../lib/resample.ts";
-import { type Ari, openSocket } from "./ari.ts";
+import { type AriClient, openSocket } from "./ari.ts";
 
 /** The rate of telephones, in samples per second. */
 export const lineRate = 8_000;
@@ -212,7 +212,7 @@ const namesOf = (channel: string) => ({ media: `media_${channel}`, bridge: `brid
  *
  * @throws {TypeError} when Asterisk refuses
  */
-export const connectMedia = async (ari: Ari, channel: string): Promise<WebSocket> => {
+export const connectMedia = async (ari: AriClient, channel: string): Promise<WebSocket> => {
   const { media, bridge } = namesOf(channel);
   const entered = new Promise<void>((resolve, reject) => {
     ari.watch(media, ({ type }) => {
@@ -254,7 +254,7 @@ export const connectMedia = async (ari: Ari, channel: string): Promise<WebSocket
 };
 
 /** Ends what `connectMedia` has made. */
-export const disconnectMedia = (ari: Ari, channel: string): void => {
+export const disconnectMedia = (ari: AriClient, channel: string): void => {
   const { media, bridge } = namesOf(channel);
   ari.send("DELETE", `/channels/${media}`);
   ari.send("DELETE", `/bridges/${bridge}`);

@@ -1,5 +1,5 @@
 import { fieldsOf, isRecord, isText } from "../lib/check.ts";
-import type { Ari } from "./ari.ts";
+import type { AriClient } from "./ari.ts";
 import { fencePrefix, startedBy } from "./channel-log.ts";
 import type { Store, StoredRow } from "./store.ts";
 
@@ -23,7 +23,7 @@ export type Left =
 
 /** What recovering needs of the service. */
 export interface RecoveryParts {
-  readonly ari: Pick<Ari, "app" | "isOpen" | "request">;
+  readonly ari: Pick<AriClient, "app" | "isOpen" | "request">;
   readonly store: Store;
   readonly channelLog: string | undefined;
   /** Whether a call runs in this process. */

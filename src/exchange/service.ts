@@ -5,7 +5,7 @@ import { idSource, randomSource } from "../server/ids.ts";
 import { outdialSide } from "../server/outdial/side.ts";
 import { type Requester, reachOf, requester } from "../server/outgoing.ts";
 import type { MakeSide } from "../server/side.ts";
-import { Ari } from "./ari.ts";
+import { Ari, type AriClient } from "./ari.ts";
 import { ExchangeCalls, type ServedSide } from "./calls.ts";
 import { Deliveries } from "./deliveries.ts";
 import type { CarrierAccount, ExchangeService, FailedNotification, ServiceParts } from "./parts.ts";
@@ -153,15 +153,21 @@ const apisOf = (
   };
 };
 
+/** Makes what talks to Asterisk. */
+export type MakeAri = (...options: ConstructorParameters<typeof Ari>) => AriClient;
+
 /**
  * Opens the service: recovers what a process before has left, and serves. It also opens while Asterisk is away, and recovers
  * once that is back.
  */
-export const openService = async (parts: ServiceParts): Promise<ExchangeService> => {
+export const openService = async (
+  parts: ServiceParts,
+  makeAri: MakeAri = (...options) => new Ari(...options),
+): Promise<ExchangeService> => {
   const { store, onEvent, recorder, admit, endpoint, speech } = parts;
   const { answerTimeout = defaultAnswerTimeout, maxDuration } = parts;
   let isClosing = false;
-  const ari = new Ari(parts.ari, (state) => {
+  const ari = makeAri(parts.ari, (state) => {
     onEvent({ type: "asterisk", state });
     if (state === "back") recovery.run();
   });

@@ -94,6 +94,19 @@ const entryDelay = 500;
 /** How long it takes until what could not be written is tried again, in milliseconds. */
 const retryInterval = 1_000;
 
+/** What is written as soon as that is possible. */
+interface Kept {
+  readonly work: () => void;
+  readonly onWritten: () => void;
+}
+
+/** The results of SQLite that pass: busy, locked, read-only, a failure of the disk, full, can't be opened. */
+const passing: ReadonlySet<unknown> = new Set([5, 6, 8, 10, 13, 14]);
+
+const isPassing = (error: unknown): boolean =>
+  // The lowest byte has the kind.
+  error instanceof Error && "errcode" in error && passing.has(Number(error.errcode) & 0xff);
+
 const textOf = (value: unknown): string => String(value);
 
 const optional = <T>(value: unknown, of: (value: unknown) => T): T | undefined =>
@@ -142,7 +155,7 @@ export class Store {
   #entries: HistoryEntry[] = [];
   #flushing: ReturnType<typeof setTimeout> | undefined;
   /** What could not be written, in order. */
-  #unwritten: (() => void)[] = [];
+  #unwritten: Kept[] = [];
   #retrying: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -214,35 +227,39 @@ export class Store {
       } catch {
         // A full disk may have rolled it back already.
       }
-      throw error instanceof Error && "errcode" in error
-        ? new StoreError("The store can't be written.")
-        : error;
+      throw isPassing(error) ? new StoreError("The store can't be written.") : error;
     } finally {
       this.#isWriting = false;
     }
   }
 
-  /** Writes what must not be lost: now, or as soon as the store can be written. */
-  keep(work: () => void): void {
+  /**
+   * Writes what must not be lost: now, or as soon as the store can be written.
+   *
+   * @param onWritten - called once it stands on the disk
+   */
+  keep(work: () => void, onWritten: () => void = () => {}): void {
     if (this.#isWriting) {
       work();
       return;
     }
-    this.#unwritten.push(work);
+    if (!this.database.isOpen) return;
+    this.#unwritten.push({ work, onWritten });
     if (this.#unwritten.length === 1) this.#writeAgain();
   }
 
   #writeAgain(): void {
-    const works = [...this.#unwritten];
-    if (works.length === 0) return;
+    const kept = [...this.#unwritten];
+    if (kept.length === 0) return;
     try {
       this.write(() => {
-        for (const work of works) work();
+        for (const { work } of kept) work();
       });
-      this.#unwritten = this.#unwritten.slice(works.length);
+      this.#unwritten = this.#unwritten.slice(kept.length);
+      for (const { onWritten } of kept) onWritten();
     } catch (error) {
       if (!(error instanceof StoreError)) {
-        this.#unwritten = this.#unwritten.slice(works.length);
+        this.#unwritten = this.#unwritten.slice(kept.length);
         throw error;
       }
       clearTimeout(this.#retrying);

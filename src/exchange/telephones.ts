@@ -1,6 +1,6 @@
 import type { Call } from "../emulator/call.ts";
 import { longestOf, type Telephones } from "../emulator/flow.ts";
-import { Ari, type AriOptions } from "./ari.ts";
+import { Ari, type AriClient, type AriOptions } from "./ari.ts";
 import { callTelephone, pressKeys } from "./channel.ts";
 import { Connection, type OnFrame } from "./connection.ts";
 import { type Exchange, exchangeLine } from "./line.ts";
@@ -129,7 +129,7 @@ class Calls {
 }
 
 /** The telephones that an Asterisk reaches. */
-export const telephonesOf = (ari: Ari, options: TelephoneOptions): ExchangeTelephones => {
+export const telephonesOf = (ari: AriClient, options: TelephoneOptions): ExchangeTelephones => {
   const { endpoint, speech: source, refusalOf } = options;
   const speech = source && new Speech(source);
   const speak: Exchange["speak"] = (text, number) =>
