@@ -134,7 +134,9 @@ const agentOf = (connect: object): { readonly close: () => Promise<void> } => {
     (each) => each instanceof Object && each.constructor.name === "Agent",
   );
   if (!(agent instanceof Object)) {
-    throw new TypeError("the exchange needs the fetch of Node: another one is in its place");
+    throw new TypeError(
+      "the exchange needs the fetch of Node, and no proxy: unset NODE_USE_ENV_PROXY",
+    );
   }
   return Reflect.construct(agent.constructor, [{ connect }]);
 };
@@ -144,6 +146,8 @@ const originOf = ({ protocol, host }: URL): string => `${protocol.replace("ws", 
 /**
  * Opens what requests and media sockets go by. A name is looked up for each connection: the addresses found are checked, all of
  * them, and the connection is made to one of these.
+ *
+ * @throws {TypeError} where Node's own fetch isn't there, or goes to a proxy
  */
 export const openAddresses = ({
   privateOrigins,

@@ -5,6 +5,7 @@ import { custom, type GenericSchema, is, optional, record, strictObject } from "
 import { CallParams } from "../calls/params.ts";
 import { check, fail, flag, isRecord, isText, presence, withoutThrowing } from "../lib/check.ts";
 import { isWebhookSecret, randomSecret } from "../server/account.ts";
+import { isPublicAddress } from "./addresses.ts";
 import { type CallLimits, isAllowable, type LimitOptions } from "./limits.ts";
 import type { SpeechSource } from "./sounds.ts";
 
@@ -251,6 +252,9 @@ const portOf = (url: string): string => {
 /** @throws {BadParametersException} when settings that are right by themselves don't go together */
 const checkTogether = ({ asterisk, privateOrigins, listen, pages }: ExchangeSettings): void => {
   // Asterisk's media sockets have no password: whoever opens one is in another's call.
+  if (isPublicAddress(new URL(asterisk.url).hostname.replace(/^\[|\]$/g, ""))) {
+    fail("asterisk.url", "must be on this machine, or on a private link to it");
+  }
   const ari = portOf(asterisk.url);
   if (privateOrigins.some((each) => portOf(each) === ari)) {
     fail("privateOrigins", "must not have the port of Asterisk's REST interface");

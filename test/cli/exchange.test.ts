@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { readSecrets, readSettings } from "../../src/exchange/settings.ts";
-import { invoke } from "./cli.ts";
+import { invoke, outdial, startOnTerminal } from "./cli.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "outdial-exchange-"));
 
@@ -179,6 +179,30 @@ describe("outdial exchange init", () => {
     });
   });
 
+  it("asks on a terminal for what it isn't given, and shows no password", async () => {
+    const folder = newFolder();
+    const { child, says, ended } = startOnTerminal(["exchange", "init", "--folder", folder], {});
+    const answer = async (question: RegExp, text: string) => {
+      await says(question);
+      child.stdin?.write(`${text}\r`);
+    };
+    await answer(/Which machine/, "sip.example.net");
+    await answer(/Your name there/, "me");
+    await answer(/The password there/, "hunter2hunter2");
+    await answer(/want a registration/, "y");
+    await answer(/Your numbers/, "+12025550199, +12025550198");
+    await answer(/Which prefixes/, "+1202 +4930");
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("hunter2");
+    expect(readSettings(folder)).toMatchObject({
+      trunk: { host: "sip.example.net", user: "me", registers: true },
+      numbers: ["+12025550199", "+12025550198"],
+      allow: ["+1202", "+4930"],
+    });
+    expect(read(folder, "asterisk/etc/pjsip.conf")).toContain("password = hunter2hunter2\n");
+  });
+
   it("refuses a folder whose path a unit can't have", async () => {
     const folder = join(newFolder(), "my exchange");
     mkdirSync(folder);
@@ -188,6 +212,13 @@ describe("outdial exchange init", () => {
 });
 
 describe("outdial exchange", () => {
+  it.each(["deno", "bun"] as const)("needs Node, and says so under %s", async (runtime) => {
+    expect(await outdial(runtime, ["exchange"])).toMatchObject({
+      code: 2,
+      stderr: "outdial: exchange needs Node; see `outdial help exchange`\n",
+    });
+  });
+
   it.each([[[]], [["check"]]])("names the missing settings: %j", async (action) => {
     expect(await invoke(["exchange", ...action, "--folder", newFolder()])).toEqual({
       code: 2,
@@ -195,6 +226,15 @@ describe("outdial exchange", () => {
       stderr:
         "outdial: outdial-exchange.json is missing or can't be read: run outdial exchange init, or pass --folder; see `outdial help exchange`\n",
     });
+  });
+
+  it("goes to no proxy of the environment, whose connections it couldn't check", async () => {
+    const folder = newFolder();
+    await init(folder);
+    const proxy = { NODE_USE_ENV_PROXY: "1", HTTPS_PROXY: "http://127.0.0.1:9" };
+    const { code, stderr } = await outdial("node", ["exchange", "--folder", folder], proxy);
+    expect(code).toBe(1);
+    expect(stderr).toContain("no proxy: unset NODE_USE_ENV_PROXY\n");
   });
 
   it("refuses another action", async () => {

@@ -51,6 +51,7 @@ is not public before you name it. Emergency and short numbers are never called.`
   },
   run: async ({ flags, args: [given, number], ...host }) => {
     const action = actionOf(given);
+    if ("Deno" in globalThis || "Bun" in globalThis) throw new UsageError("exchange needs Node");
     checkFlags(action, flags);
     if (number !== undefined && action !== "erase") {
       throw new UsageError(`a number belongs to \`outdial exchange erase\``);

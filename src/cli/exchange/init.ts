@@ -36,6 +36,14 @@ const passwordIn = (file: string | undefined, env: Environment): string | undefi
   }
 };
 
+/** @throws {UsageError} for a name without a password: the trunk would refuse it */
+const withPassword = (asked: Asked): Asked => {
+  if (asked.user === "" || asked.password !== "") return asked;
+  throw new UsageError(
+    `the trunk's password is missing: set ${passwordVariable}, or pass --trunk-password-file`,
+  );
+};
+
 /** What the trunk is, of flags and answers. */
 const askedOf = async (flags: ExchangeFlags, host: Host): Promise<Asked> => {
   const known = {
@@ -48,22 +56,15 @@ const askedOf = async (flags: ExchangeFlags, host: Host): Promise<Asked> => {
   };
   if (!flags.json && host.terminal.isInteractive) {
     const { askTrunk } = await import("./questions.ts");
-    return askTrunk(known, host.signal);
+    return withPassword(await askTrunk(known, host.signal));
   }
-  const missing = [known.host ?? "--trunk", known.numbers ?? "--number"].filter(
-    (each) => each === "--trunk" || each === "--number",
-  );
-  if (missing.length > 0) {
+  const { host: trunk, user = "", password = "", numbers, allow = [] } = known;
+  if (trunk === undefined || numbers === undefined) {
+    const missing = [...(trunk === undefined ? ["--trunk"] : []), ...(numbers ? [] : ["--number"])];
     throw new UsageError(`${missing.join(", ")} ${missing.length > 1 ? "are" : "is"} missing`);
   }
-  const { host: trunk = "", user = "", password = "", numbers = [], allow = [] } = known;
-  if (user !== "" && password === "") {
-    throw new UsageError(
-      `the trunk's password is missing: set ${passwordVariable}, or pass --trunk-password-file`,
-    );
-  }
   const registers = known.registers ?? user !== "";
-  return { host: trunk, user, password, registers, numbers, allow };
+  return withPassword({ host: trunk, user, password, registers, numbers, allow });
 };
 
 /** The secrets of before, so that a new configuration leaves accounts and signatures as they are. */

@@ -110,28 +110,13 @@ const counting =
 /** How many of the latest calls are read at the start for the limits of the day. */
 const countedHistory = 100_000;
 
-/** @throws {Failure} when another process has it, or the disk is full */
-const storeAt = async (open: Opening["openStore"], folder: string, file: string) => {
+/** @throws {Failure} with what this package says of its own, or with the code of the system's error */
+const opened = async <T>(what: string, open: () => T | Promise<T>): Promise<T> => {
   try {
-    return await open(resolve(folder, file));
+    return await open();
   } catch (error) {
-    const reason =
-      error instanceof TypeError ? error.message : `${file}: ${codeOf(error) ?? "error"}`;
-    throw new Failure(reason, exits.refused);
-  }
-};
-
-/** @throws {Failure} when the folder of recordings can't be made */
-const operatorOf = async (
-  store: Store,
-  recordings: ExchangeSettings["recordings"],
-  log: (line: string) => void,
-): Promise<Operator> => {
-  try {
-    return await openOperator({ store, recordings, log });
-  } catch (error) {
-    store.close();
-    throw new Failure(`recordings: ${codeOf(error) ?? "error"}`, exits.refused);
+    const known = error instanceof TypeError ? error.message : undefined;
+    throw new Failure(known ?? `${what}: ${codeOf(error) ?? "can't be opened"}`, exits.refused);
   }
 };
 
@@ -178,18 +163,24 @@ export const serveExchange = async (
   const names = carrierNames.filter((name) => flags.also?.includes(name));
   const limits = new Limits(settings);
   const also = accountsFor(names, secrets, folder);
-  const addresses = openAddresses({ privateOrigins });
-  const store = await storeAt(opening.openStore, folder, settings.store);
-  const recordings = settings.recordings;
-  const operator = await operatorOf(
-    store,
-    { ...recordings, folder: resolve(folder, recordings.folder) },
-    (line) => void terminal.print(line),
+  const addresses = await opened("addresses", () => openAddresses({ privateOrigins }));
+  const store = await opened(settings.store, () =>
+    opening.openStore(resolve(folder, settings.store)),
   );
+  let operator: Operator | undefined;
   let service: ExchangeService | undefined;
   let pages: Pages | undefined;
   const servers: Server[] = [];
   try {
+    const { recordings } = settings;
+    const kept = await opened("recordings", () =>
+      openOperator({
+        store,
+        recordings: { ...recordings, folder: resolve(folder, recordings.folder) },
+        log: (line) => void terminal.print(line),
+      }),
+    );
+    operator = kept;
     const server = await listen(settings.listen, async (request) =>
       service ? service.fetch(request) : notReady(),
     );
@@ -200,7 +191,7 @@ export const serveExchange = async (
     servers.push(pageServer);
     const count = counting(limits, store);
     const baseUrl = settings.baseUrl ?? baseUrlOf(settings.listen.host, server.port);
-    const opened = await opening.openService({
+    const ready = await opening.openService({
       store,
       ari: { url, user, app, password: secrets.ariPassword },
       endpoint: endpointOf,
@@ -219,16 +210,16 @@ export const serveExchange = async (
       openSocket: addresses.openSocket,
       onEvent: (event) => {
         count(event);
-        operator.onEvent(event);
+        kept.onEvent(event);
       },
-      recorder: operator.recorder,
+      recorder: kept.recorder,
     });
     for (const { facts } of [...store.ended(countedHistory), ...store.live]) limits.add(facts);
-    const key = store.hasKey ? undefined : opened.regenerateKey();
-    service = opened;
+    const key = store.hasKey ? undefined : ready.regenerateKey();
+    service = ready;
     const pageUrl = baseUrlOf(settings.pages.host, pageServer.port);
-    pages = operator.openPages({
-      service: opened,
+    pages = kept.openPages({
+      service: ready,
       limits: () => limitUses(limits.usage(Date.now()), settings.limits),
       isHost: hostsOf(settings.pages.host, pageServer.port),
       password: secrets.pagesPassword,
@@ -242,19 +233,19 @@ export const serveExchange = async (
       page: link,
       ...(key !== undefined && { api_key: key }),
       accounts: Object.fromEntries(also.map(({ name, account }) => [name, account])),
-      is_ready: opened.isReady,
+      is_ready: ready.isReady,
     };
-    const text = started(baseUrl, link, key, also, settings, opened.isReady);
+    const text = started(baseUrl, link, key, also, settings, ready.isReady);
     await terminal.print((flags.json && jsonLine(facts)) || text);
     reached("live");
     await untilAborted(signal);
-    const { length } = opened.live;
+    const { length } = ready.live;
     const waiting = `no new calls are taken; ${length} live ${length === 1 ? "call is" : "calls are"} waited for (again: they are left)`;
     await terminal.print((flags.json && jsonLine({ type: "stopping", live: length })) || waiting);
-    await opened.close({ wait: settings.closeTimeout });
+    await ready.close({ wait: settings.closeTimeout });
     await terminal.print((flags.json && jsonLine({ type: "stopped" })) || "stopped");
   } finally {
-    await operator.close();
+    await operator?.close();
     for (const each of servers) await each.finish();
     if (!service) store.close();
     await addresses.close();

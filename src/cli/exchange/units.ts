@@ -60,6 +60,8 @@ const unitsOf = (starting: Starting): Readonly<Record<string, string>> => {
         "Description=Asterisk of outdial exchange",
         "Wants=network-online.target",
         "After=network-online.target",
+        // That of the distribution, which has the same ports.
+        "Conflicts=asterisk.service",
       ],
       Service: [
         ...hardened(starting, posix.join(folder, "asterisk")),
@@ -102,11 +104,13 @@ const composeOf = (starting: Starting): string => {
     `    user: ${yaml(`${uid}:${gid}`)}`,
     "    restart: unless-stopped",
   ];
-  const mounts = (source: string) => [
+  const mounts = (sources: readonly string[]) => [
     "    volumes:",
-    "      - type: bind",
-    `        source: ${yaml(source)}`,
-    `        target: ${yaml(source)}`,
+    ...sources.flatMap((source) => [
+      "      - type: bind",
+      `        source: ${yaml(source)}`,
+      `        target: ${yaml(source)}`,
+    ]),
   ];
   return `${[
     "services:",
@@ -118,7 +122,7 @@ const composeOf = (starting: Starting): string => {
     "          && rm -rf /var/lib/apt/lists/*",
     ...shared,
     `    command: ${yaml(["asterisk", "-C", asteriskConf(folder), "-f"])}`,
-    ...mounts(posix.join(folder, "asterisk")),
+    ...mounts([posix.join(folder, "asterisk")]),
     "  exchange:",
     "    image: node:24-slim",
     ...shared,
@@ -128,7 +132,7 @@ const composeOf = (starting: Starting): string => {
     '      HOME: "/tmp"',
     `    command: ${yaml(["npx", "--yes", spec, "exchange", "--folder", folder])}`,
     `    stop_grace_period: ${stopSeconds(starting)}s`,
-    ...mounts(folder),
+    ...mounts([folder, ...(spec.startsWith("file:") ? [spec.slice("file:".length)] : [])]),
   ].join("\n")}\n`;
 };
 

@@ -72,6 +72,10 @@ describe("the settings of an exchange", () => {
     ],
     [{ pages: { host: "127.0.0.1", port: 4011 } }, "pages must be another address"],
     [{ trunk: { ...settings.trunk, host: "sip.example.net\n[x]" } }, "trunk.host must be the name"],
+    [
+      { asterisk: { ...settings.asterisk, url: "http://8.8.8.8:8088" } },
+      "asterisk.url must be on this machine, or on a private link",
+    ],
     [{ trunk: { ...settings.trunk, user: "me;x" } }, "trunk.user must be letters"],
     [
       { trunk: { ...settings.trunk, transport: "sctp" } },
