@@ -160,7 +160,10 @@ it("it has its page, metrics and health at an address of their own, and logs wha
   expect(await (await fetch(`${origin}/metrics`)).text()).toContain(
     'outdial_refusals_total{side="outdial",rule="short_number"} 1\n',
   );
-  const lines = printed.join("").split("\n").filter((line) => line.startsWith("{"));
+  const lines = printed
+    .join("")
+    .split("\n")
+    .filter((line) => line.startsWith("{"));
   expect(lines.map((line) => JSON.parse(line).event)).toEqual(["sign_in", "refused"]);
   stop();
   await ended;
