@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSecrets } from "../../../src/exchange/settings.ts";
 import { freeAddress, loaderOf, ready } from "./asterisk.ts";
-import { ports } from "./config.ts";
+import { ports, withAddress, withSystem } from "./config.ts";
 
 /** An Asterisk with the files of `outdial exchange init`. */
 export interface OperatedAsterisk {
@@ -32,22 +32,8 @@ export const startOperated = async (folder: string, root: string): Promise<Opera
     return JSON.stringify({ ...settings, asterisk: { ...settings.asterisk, url, command } });
   });
   edit(join(etc, "http.conf"), (text) => text.replace("127.0.0.1", address));
-  edit(join(etc, "pjsip.conf"), (text) =>
-    text
-      .replace("0.0.0.0", address)
-      .replace("type = endpoint", `type = endpoint\nmedia_address = ${address}`),
-  );
-  edit(join(etc, "asterisk.conf"), (text) =>
-    text.replace(
-      "[directories]",
-      [
-        "[directories]",
-        `astmoddir = ${root}/usr/lib/x86_64-linux-gnu/asterisk/modules`,
-        `astvarlibdir = ${root}/usr/share/asterisk`,
-        `astdatadir = ${root}/usr/share/asterisk`,
-      ].join("\n"),
-    ),
-  );
+  edit(join(etc, "pjsip.conf"), (text) => withAddress(text, address));
+  edit(join(etc, "asterisk.conf"), (text) => withSystem(text, root));
   // Whatever ends this process ends Asterisk.
   const child = spawn("setpriv", ["--pdeathsig=KILL", "--", ...command, "-f"], {
     cwd: folder,
