@@ -15,15 +15,12 @@ import { notReached, telephonesOf } from "./telephones.ts";
 
 export type {
   AskedCall,
-  CallRecorder,
   CarrierAccount,
   ExchangeEvent,
   ExchangeService,
-  FailedNotification,
   NotAdmitted,
   ServiceParts,
 } from "./parts.ts";
-export type { SideName, Store } from "./store.ts";
 
 /** Which paths each side has; all others are the own interface's. */
 const pathsOf: Readonly<Record<CarrierAccount["name"], RegExp>> = {

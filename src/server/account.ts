@@ -26,7 +26,7 @@ export interface KeyKeeper {
 }
 
 /** Keeps a key in the memory of the process. */
-export const keyInMemory = (first: string): KeyKeeper => {
+const keyInMemory = (first: string): KeyKeeper => {
   let key = first;
   return {
     get key() {

@@ -43,7 +43,7 @@ export interface Reception {
 }
 
 /** A request for a call whose key and fields are valid. */
-export interface ReceivedCall {
+interface ReceivedCall {
   readonly from_number: string;
   readonly to_number: string;
   /** Whether the same request has placed its call before: then it is answered, whatever the load. */
