@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { channelLogFile } from "../../../src/exchange/asterisk-files.ts";
-import { filesOf, type Place, ports } from "./config.ts";
+import { channelLogName, filesOf, type Place, ports } from "./config.ts";
 
 /** An Asterisk of the tests. */
 export interface Asterisk {
@@ -139,6 +138,6 @@ export const startAsterisk = async (
   const url = `http://${address}:${ports.http}`;
   const credentials = Buffer.from(`outdial:${place.password}`).toString("base64");
   await ready(url, { Authorization: `Basic ${credentials}` }, child);
-  const channelLog = join(folder, channelLogFile);
+  const channelLog = join(folder, "log", "cel-custom", channelLogName);
   return { url, address, user: "outdial", password, channelLog, process: child, stop };
 };

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSecrets } from "../../../src/exchange/settings.ts";
 import { freeAddress, loaderOf, ready } from "./asterisk.ts";
-import { ports, withAddress, withSystem } from "./config.ts";
+import { ports } from "./config.ts";
 
 /** An Asterisk with the files of `outdial exchange init`. */
 export interface OperatedAsterisk {
@@ -16,6 +16,24 @@ export interface OperatedAsterisk {
 /** Changes a file. */
 const edit = (file: string, change: (text: string) => string): void =>
   writeFileSync(file, change(readFileSync(file, "utf8")));
+
+/** A file with the folders of the system that has Asterisk's files: Asterisk itself looks in those of this machine. */
+const withSystem = (text: string, root: string): string =>
+  text.replace(
+    "[directories]",
+    [
+      "[directories]",
+      `astmoddir = ${root}/usr/lib/x86_64-linux-gnu/asterisk/modules`,
+      `astvarlibdir = ${root}/usr/share/asterisk`,
+      `astdatadir = ${root}/usr/share/asterisk`,
+    ].join("\n"),
+  );
+
+/** A file with the address at which this Asterisk alone listens, and where it wants its audio. */
+const withAddress = (text: string, address: string): string =>
+  text
+    .replace("0.0.0.0", address)
+    .replace("type = endpoint", `type = endpoint\nmedia_address = ${address}`);
 
 /**
  * Starts Asterisk with the files in a folder of `outdial exchange init`, as an operator does. What is changed before: its
