@@ -148,6 +148,8 @@ const pjsip = ({ trunk, trunkPassword, externalAddress }: AsteriskOptions): stri
       rewrite_contact: "yes",
       media_encryption: isTls ? "sdes" : undefined,
       send_pai: "yes",
+      // Else each answered call is invited again, with a number that is none.
+      send_connected_line: "no",
       // The net beneath: a telephone whose Asterisk is gone hangs up by itself.
       timers: "always",
       timers_min_se: 90,

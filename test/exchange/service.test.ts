@@ -8,6 +8,7 @@ import { Ari } from "../../src/exchange/ari.ts";
 import { Client } from "../../src/index.ts";
 import { path } from "../examples/execute.ts";
 import { randomOf } from "../random.ts";
+import { accountSid, authToken, clientFor, startApplication } from "../twilio/stage.ts";
 import { freePort, serveProgram } from "./program.ts";
 import type { GivenService } from "./service/process.ts";
 import { from, pause, until } from "./stage.ts";
@@ -183,5 +184,32 @@ test(
       ),
     );
   },
-  60_000 + kills * 10_000,
+  60_000 + kills * 20_000,
 );
+
+test("on the same service Twilio's client calls; after a kill its call has ended, with a signed callback", async () => {
+  const twilio = { account: accountSid, apiKey: authToken };
+  const { telephone, start, kill, given } = await openKilledService({ twilio });
+  const app = await startApplication({
+    "/voice": '<Response><Pause length="60"/></Response>',
+  });
+  const client = clientFor(`http://127.0.0.1:${given.port}`);
+  const { sid } = await client.calls.create({
+    ...{ from, to: "+12025550150", url: `${app.origin}/voice` },
+    statusCallback: `${app.origin}/status`,
+    statusCallbackEvent: ["initiated", "ringing", "answered", "completed"],
+  });
+  const call = await telephone.next();
+  call.ring();
+  await call.answer();
+  await until(() => call.packets.length > 0);
+  await kill();
+  await start();
+  expect(await call.ended).toBe("caller");
+  const statuses = () => app.at("/status").map(({ CallStatus }) => CallStatus);
+  await until(() => statuses().includes("completed"));
+  expect(statuses()).toEqual(["initiated", "ringing", "in-progress", "completed"]);
+  const sequence = app.at("/status").map(({ SequenceNumber }) => SequenceNumber);
+  expect(sequence).toEqual(["0", "1", "2", "3"]);
+  expect(await client.calls(sid).fetch()).toMatchObject({ status: "completed" });
+});

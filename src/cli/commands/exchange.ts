@@ -25,8 +25,7 @@ export const command: Command = defineCommand({
   args: ["action?", "number?"],
   choices: actions,
   flags: exchangeFlags,
-  example:
-    "exchange init --trunk sip.example.net --trunk-user me --number +12025550199 --allow +1202",
+  example: "exchange init --trunk sip.example.net --trunk-user me --number +12025550199 --allow +1",
   notes: [
     `Experimental: the service with real calls, by Asterisk 22.6 or later and a SIP trunk, on Linux and
 Node. No public trunk has been tried.`,

@@ -40,7 +40,7 @@ export const exchangeFlags = {
   },
   "by-address": {
     type: "boolean",
-    help: "init: the trunk knows this machine by its address: no registration",
+    help: "init: the trunk knows this machine's address: no registration",
   },
   number: {
     type: "string",

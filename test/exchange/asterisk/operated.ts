@@ -17,6 +17,24 @@ export interface OperatedAsterisk {
 const edit = (file: string, change: (text: string) => string): void =>
   writeFileSync(file, change(readFileSync(file, "utf8")));
 
+/** A file with the folders of the system that has Asterisk's files: Asterisk itself looks in those of this machine. */
+const withSystem = (text: string, root: string): string =>
+  text.replace(
+    "[directories]",
+    [
+      "[directories]",
+      `astmoddir = ${root}/usr/lib/x86_64-linux-gnu/asterisk/modules`,
+      `astvarlibdir = ${root}/usr/share/asterisk`,
+      `astdatadir = ${root}/usr/share/asterisk`,
+    ].join("\n"),
+  );
+
+/** A file with the address at which this Asterisk alone listens, and where it wants its audio. */
+const withAddress = (text: string, address: string): string =>
+  text
+    .replace("0.0.0.0", address)
+    .replace("type = endpoint", `type = endpoint\nmedia_address = ${address}`);
+
 /**
  * Starts Asterisk with the files in a folder of `outdial exchange init`, as an operator does. What is changed before: its
  * addresses, as many run on this machine, and where Debian's files are.
@@ -32,22 +50,8 @@ export const startOperated = async (folder: string, root: string): Promise<Opera
     return JSON.stringify({ ...settings, asterisk: { ...settings.asterisk, url, command } });
   });
   edit(join(etc, "http.conf"), (text) => text.replace("127.0.0.1", address));
-  edit(join(etc, "pjsip.conf"), (text) =>
-    text
-      .replace("0.0.0.0", address)
-      .replace("type = endpoint", `type = endpoint\nmedia_address = ${address}`),
-  );
-  edit(join(etc, "asterisk.conf"), (text) =>
-    text.replace(
-      "[directories]",
-      [
-        "[directories]",
-        `astmoddir = ${root}/usr/lib/x86_64-linux-gnu/asterisk/modules`,
-        `astvarlibdir = ${root}/usr/share/asterisk`,
-        `astdatadir = ${root}/usr/share/asterisk`,
-      ].join("\n"),
-    ),
-  );
+  edit(join(etc, "pjsip.conf"), (text) => withAddress(text, address));
+  edit(join(etc, "asterisk.conf"), (text) => withSystem(text, root));
   // Whatever ends this process ends Asterisk.
   const child = spawn("setpriv", ["--pdeathsig=KILL", "--", ...command, "-f"], {
     cwd: folder,
