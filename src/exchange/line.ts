@@ -42,6 +42,9 @@ type PlaySamples = (samples: Int16Array, times: number, continues: () => boolean
 /** How long a second telephone may stay connected, in milliseconds: it ends with its call, or is hung up at a start. */
 const longestLeg = 4 * 3_600_000;
 
+/** What the callee hears while another telephone rings: a plain tone, and then quiet. Times are in milliseconds. */
+const ringingTone = { hertz: 425, duration: 1_000, pause: 4_000 } as const;
+
 /** How much of a file is played, in bytes. */
 const mediaLimit = 16 * 2 ** 20;
 
@@ -166,6 +169,18 @@ class ExchangeLine {
     };
   }
 
+  /** Plays a ringing tone until the returned function is called. */
+  #playRinging(connection: Connection, duration: number): () => void {
+    const position = () => sampleAt(connection.position, lineRate);
+    const from = position();
+    const playout = this.#call.recording.open(lineRate, { left: Number.POSITIVE_INFINITY });
+    const period = ringingTone.duration + ringingTone.pause;
+    const samples = new Int16Array(sampleAt(period, lineRate));
+    samples.set(tone(ringingTone.hertz, lineRate, 0, sampleAt(ringingTone.duration, lineRate)));
+    for (let at = 0; at < duration; at += period) playout.enqueue(samples, undefined, from);
+    return () => playout.clear(position());
+  }
+
   /**
    * Rings telephones at once, until one is answered: the others stop ringing then.
    *
@@ -175,7 +190,7 @@ class ExchangeLine {
     endpoints: ReadonlyMap<string, string>,
     { answerTimeout }: Pick<Dialling, "answerTimeout">,
     leg: SecondLeg,
-    { signal, onEnd }: Pick<Calling, "signal"> & { readonly onEnd: () => void },
+    { signal, onRing, onEnd }: Pick<Calling, "signal" | "onRing"> & { readonly onEnd: () => void },
   ): Promise<{ readonly channel: string } | { readonly reason: FailureReason }> {
     const { ari } = this.#exchange;
     let answered: string | undefined;
@@ -193,8 +208,8 @@ class ExchangeLine {
         callerId: this.#call.params.from_number,
         answerTimeout,
         signal: own.signal,
-        onRing: () => leg.transition("ring"),
         lifetime: answerTimeout + longestLeg,
+        onRing,
         onKey: () => {},
         onEnd: () => answered === id && onEnd(),
       });
@@ -240,9 +255,14 @@ class ExchangeLine {
       leg.transition("normal");
       call.timeline.skip();
     };
+    let stopRinging = () => {};
     try {
-      const parts = { signal: ending.signal, onEnd: hungUp };
-      const rung = await this.#ring(endpoints, dialling, leg, parts);
+      const first = await this.#connection;
+      const onRing = () => {
+        if (leg.transition("ring")) stopRinging = this.#playRinging(first, dialling.answerTimeout);
+      };
+      const parts = { signal: ending.signal, onRing, onEnd: hungUp };
+      const rung = await this.#ring(endpoints, dialling, leg, parts).finally(() => stopRinging());
       if ("reason" in rung) {
         leg.transition(rung.reason);
         return { reason: leg.reason };
@@ -250,7 +270,6 @@ class ExchangeLine {
       leg.transition("answer");
       const from = call.talkTime;
       if (!record) call.recording.pause(from);
-      const first = await this.#connection;
       // Where Asterisk gives no answer any more, the call itself is lost.
       const gone = () => {
         ari.request("GET", `/channels/${rung.channel}`).then(hungUp, () => {});

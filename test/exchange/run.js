@@ -15,7 +15,7 @@ const root = process.env.OUTDIAL_ASTERISK ?? join(tmpdir(), "exchange", "asteris
 
 /** What follows `npm test`: less than five minutes, the installation included. */
 const short = [
-  ...["reminder", "endings", "compared", "lost", "service"],
+  ...["reminder", "trunk", "endings", "compared", "lost", "service"],
   ...["twilio", "telnyx", "vonage"],
 ];
 const given = process.argv.slice(2);

@@ -102,10 +102,12 @@ export interface Installed {
  * Starts an Asterisk in a temporary folder, as `nobody`.
  *
  * @param before - one that has ended, whose place it takes
+ * @param changed - the files that differ from those of an exchange that calls telephones without a trunk
  */
 export const startAsterisk = async (
   { root, temporary }: Installed,
   before?: Pick<Asterisk, "address" | "password">,
+  changed: (place: Place) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<Asterisk> => {
   const folder = mkdtempSync(join(temporary, "asterisk-"));
   const address = before?.address ?? (await freeAddress());
@@ -114,7 +116,7 @@ export const startAsterisk = async (
   // Asterisk makes no folder for its log of channels.
   const parts = ["etc", "run", "log", "log/cel-custom", "spool", "db", "keys", "tmp", "agi"];
   for (const part of parts) mkdirSync(join(folder, part));
-  for (const [name, text] of Object.entries(filesOf(place))) {
+  for (const [name, text] of Object.entries({ ...filesOf(place), ...changed(place) })) {
     writeFileSync(join(folder, "etc", name), text);
   }
   const isRoot = process.getuid?.() === 0;
