@@ -21,7 +21,7 @@ export interface Asterisk {
 const nobody = 65_534;
 
 /** Asterisk's own loader and libraries: those of this machine are older. */
-const loaderOf = (root: string): readonly string[] => {
+export const loaderOf = (root: string): readonly string[] => {
   const libraries = `${root}/usr/lib/x86_64-linux-gnu`;
   const path = `${libraries}:${root}/lib/x86_64-linux-gnu:${libraries}/pulseaudio`;
   return [`${root}/lib64/ld-linux-x86-64.so.2`, "--library-path", path];
@@ -68,7 +68,7 @@ const readyInterval = 50;
 const readyTimeout = 60_000;
 
 /** Resolves once Asterisk answers, or rejects once it has ended or has taken too long. */
-const ready = async (
+export const ready = async (
   url: string,
   headers: Record<string, string>,
   child: ChildProcess,
