@@ -128,7 +128,7 @@ export interface Campaign extends Ledger, AsyncDisposable {
   readonly idle: () => Promise<void>;
   /**
    * Steps until every contact has ended, the campaign is paused or closed or the signal aborts; then
-   * waits as `idle` does.
+   * waits as `idle` does. Once the signal has aborted, no lost answer is asked for either, until the next step.
    *
    * @throws what `step` throws
    */

@@ -103,6 +103,8 @@ export class Dialer {
   #closed = Number.POSITIVE_INFINITY;
   /** How many changes wait for the file before which no call may begin. */
   #holds = 0;
+  /** Whether its caller has ended the loop that dials, and no step followed. */
+  #isInterrupted = false;
   /** Announces whatever may give a sleeping loop something to do. */
   readonly wakeUp: WakeUp = new WakeUp();
 
@@ -222,6 +224,7 @@ export class Dialer {
   async #step(): Promise<number | undefined> {
     if (this.wakeUp.isClosed) return;
     if (this.#failure) throw this.#failure.error;
+    this.#isInterrupted = false;
     const { clock } = this.#settings;
     try {
       await this.#attend();
@@ -284,6 +287,11 @@ export class Dialer {
     const { waiting = 0 } = tallyOf(sql);
     if (waiting === 0 || (!isCanceled && at < endOf(this.#settings))) return true;
     return !(await sql.commit(() => endWaiting(sql, isCanceled ? "canceled" : "expired", at)));
+  }
+
+  /** Sends the request of no attempt again until the next step. */
+  interrupt(): void {
+    this.#isInterrupted = true;
   }
 
   /** Waits until every POST has its answer, and that is recorded. */
@@ -518,7 +526,8 @@ export class Dialer {
     const sql = this.#sql;
     const at = this.#settings.clock();
     const isOver = this.wakeUp.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
-    const isRunning = !isOver && !pausedFor && stateOfCampaign(sql) === "running";
+    const isAsked = !isOver && !pausedFor && !this.#isInterrupted;
+    const isRunning = isAsked && stateOfCampaign(sql) === "running";
     const latest = this.#latest.at(at);
     if (!isRunning || !isRepeatable(sql, attempt, at, latest)) throw new Error("not asked again");
   }

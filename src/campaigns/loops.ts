@@ -73,7 +73,10 @@ export const loopsOf = (
     };
     const { wakeUp } = dialer;
     const run = pass(
-      loop({ wakeUp, clock, signal }, work, isKnownToBeOver).then(() => dialer.idle()),
+      loop({ wakeUp, clock, signal }, work, isKnownToBeOver).then(() => {
+        if (signal?.aborted) dialer.interrupt();
+        return dialer.idle();
+      }),
     );
     loops.add(run);
     try {

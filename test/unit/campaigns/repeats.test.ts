@@ -109,6 +109,36 @@ describe("an attempt whose answer was lost, with idempotent", () => {
     expect(service.calls.size).toBe(1);
   });
 
+  it("is not asked for again once the run was interrupted, until the next step", async () => {
+    let posts = 0;
+    const begun = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const lost = new ServiceException("HTTP 503", { placed: "maybe", code: 503 });
+    const stage = await stageOf({
+      ...{ idempotent: true, account: "ours" },
+      create: async (_, { idempotencyKey, beforeSend }) => {
+        for (let asked = 0; idempotencyKey && asked < 2; asked++) {
+          await Promise.resolve(beforeSend?.()).catch(() => Promise.reject(lost));
+          posts++;
+          begun.resolve();
+          await answered.promise;
+        }
+        throw lost;
+      },
+    });
+    await stage.campaign.add(people(1));
+    const interrupt = new AbortController();
+    const run = stage.campaign.run({ signal: interrupt.signal });
+    await begun.promise;
+    interrupt.abort();
+    await new Promise(setImmediate);
+    answered.resolve();
+    expect(await run).toMatchObject({ unclear: 1 });
+    expect(posts).toBe(1);
+    await step(stage, 30_000);
+    expect(posts).toBe(3);
+  });
+
   it("is asked for at once, and then after growing pauses from 10 s on", async () => {
     const { stage, service } = await stageWith();
     const at: number[] = [];
