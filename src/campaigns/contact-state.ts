@@ -183,6 +183,20 @@ const conditionsOf = (
   },
 });
 
+/** Whether an attempt that was claimed would follow now: what became known since of those before it may speak against it. */
+export const stillFollows = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  at: number,
+  settings: FollowSettings,
+): boolean => {
+  const row = contactOf(sql, contact);
+  if (!row || attempt === 1) return true;
+  const before = { ...row, attempts: attempt - 1 };
+  const conditions = conditionsOf(sql, row, at, settings);
+  return nextStepOf(before, attemptsOf(sql, contact), at, conditions).type === "attempt";
+};
+
 /** The state that stands for the next step of a contact. */
 const storedOf = (
   row: ContactRow,

@@ -15,7 +15,7 @@ import {
 } from "./attempts.ts";
 import { CallingHours } from "./calling-hours.ts";
 import { type Claim, candidatesOf, claim, mayBeCalled, setAside } from "./claims.ts";
-import { endWaiting } from "./contact-state.ts";
+import { endWaiting, stillFollows } from "./contact-state.ts";
 import { DueContacts, zonesOf } from "./due-contacts.ts";
 import { Ending } from "./ending.ts";
 import { LedgerException } from "./errors.ts";
@@ -529,7 +529,12 @@ export class Dialer {
     const isAsked = !isOver && !pausedFor && !this.#isInterrupted;
     const isRunning = isAsked && stateOfCampaign(sql) === "running";
     const latest = this.#latest.at(at);
-    if (!isRunning || !isRepeatable(sql, attempt, at, latest)) throw new Error("not asked again");
+    if (
+      !isRunning ||
+      !isRepeatable(sql, attempt, at, latest) ||
+      !stillFollows(sql, attempt, at, this.#settings)
+    )
+      throw new Error("not asked again");
   }
 
   /**

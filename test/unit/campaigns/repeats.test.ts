@@ -139,6 +139,27 @@ describe("an attempt whose answer was lost, with idempotent", () => {
     expect(posts).toBe(3);
   });
 
+  it.each([
+    ["asked for again as long as nothing else is known of the attempt before", "call.initiated", 3],
+    [
+      "not asked for again once it is known that the attempt before was answered",
+      "call.answered",
+      2,
+    ],
+  ] as const)("is %s", async (_, type, posts) => {
+    const { stage, service } = await stageWith({ attempts: 2, retryDelay: 0, retryOn: ["busy"] });
+    service.isLost = false;
+    await step(stage);
+    stage.posts.push(JSON.parse(service.posted[0]?.body ?? ""));
+    await stage.tell(0, "call.failed", "busy");
+    service.isLost = true;
+    await step(stage, 1_000);
+    await stage.tell(0, type);
+    await step(stage, 30_000);
+    expect(service.posted).toHaveLength(posts);
+    expect(stage.campaign.progress()).toMatchObject({ unclear: 1 });
+  });
+
   it("is asked for at once, and then after growing pauses from 10 s on", async () => {
     const { stage, service } = await stageWith();
     const at: number[] = [];
