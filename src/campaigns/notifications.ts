@@ -55,17 +55,17 @@ const answeredByIn = (event: CallEvent): string | undefined => {
   return answered_by && /^\w{1,32}$/.test(answered_by) ? answered_by : undefined;
 };
 
-/** The reasons of a failed call that say how it ended; any other one, and none, is `unreachable`. */
-const failures: ReadonlySet<unknown> = new Set<End>(["canceled", "rejected", "busy", "no_answer"]);
-
-const isFailure = (reason: unknown): reason is End => failures.has(reason);
+/** How a failed call ended, by its reason; by any other one, and without one, it was `unreachable`. */
+const failures: ReadonlyMap<unknown, End> = new Map([
+  ...(["canceled", "rejected", "busy", "no_answer"] as const).map((end) => [end, end] as const),
+  ["lost", "unknown"],
+]);
 
 /** What a final notification says. */
 const endIn = (event: CallEvent, at: number): News => {
   const reason = textIn(event, "reason");
   const isCompleted = event.type === "call.completed";
-  const failedAs = isFailure(reason) ? reason : "unreachable";
-  const endedAs = isCompleted ? "completed" : failedAs;
+  const endedAs = isCompleted ? "completed" : (failures.get(reason) ?? "unreachable");
   const failed = reason === "flow_error";
   return {
     ...{ endedAs, ended: at, duration: durationIn(event) },

@@ -420,11 +420,11 @@ const dataFields: DataFields = {
   "call.completed": {
     required: ["duration", "hangup_time", "reason"],
     optional: ["recording_url", "answered_by"],
-    reasons: ["normal", "flow_error", "max_duration"],
+    reasons: ["normal", "flow_error", "max_duration", "lost"],
   },
   "call.failed": {
     required: ["reason", "hangup_time"],
-    reasons: ["busy", "no_answer", "rejected", "unreachable", "canceled"],
+    reasons: ["busy", "no_answer", "rejected", "unreachable", "canceled", "lost"],
   },
 };
 
