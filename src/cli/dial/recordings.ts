@@ -122,10 +122,12 @@ export const recordingCommand = (
 ): string => {
   const { origin, pathname } = withoutThrowing(() => new URL(recording_url)) ?? {};
   const isShown = flags.service !== "telnyx" && !/\/(\+|%2B)?\d{7,}(?=[./]|$)/i.test(`${pathname}`);
-  const which =
-    origin !== undefined && isShown
-      ? [`${origin}${pathname}`]
-      : [call_id, "--recording-id", recording_id.slice(0, longestId)];
+  const byId = [
+    call_id,
+    // outdial's own interface lists no ids: the latest is fetched there.
+    ...(flags.service === undefined ? [] : ["--recording-id", recording_id.slice(0, longestId)]),
+  ];
+  const which = origin !== undefined && isShown ? [`${origin}${pathname}`] : byId;
   const given = (["service", "account", "base-url"] as const).flatMap((name) => {
     const value = flags[name];
     return value === undefined ? [] : [`--${name}`, value];
