@@ -1,7 +1,8 @@
 import type { Call } from "../emulator/call.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
 import type { LineMedia } from "../emulator/stream.ts";
-import type { Ari } from "./ari.ts";
+import type { Side } from "../performer/media-socket.ts";
+import type { AriClient } from "./ari.ts";
 import { connectMedia, disconnectMedia, lineRate, Media } from "./media.ts";
 
 /** How far the telephone's count of its packets may be from our clock, in milliseconds. */
@@ -14,6 +15,9 @@ const shortestInterval = 10;
 const maxWaiting = 60;
 
 const ms = (samples: number): number => (samples * 1_000) / lineRate;
+
+/** Gets a packet of one side, and when it begins, in milliseconds since the answer. */
+export type OnFrame = (side: Side, from: number, samples: Int16Array) => void;
 
 /**
  * The callee's telephone in a call: it hears what applications and second telephones say, and what it says is recorded and
@@ -29,9 +33,13 @@ export class Connection implements LineMedia {
   #drifted = 0;
   #receivedAt = 0;
 
-  constructor(call: Call, socket: WebSocket, onGone: () => void) {
+  readonly #onFrame: OnFrame;
+
+  /** @param onFrame - called with each packet of both sides, but for those that aren't recorded */
+  constructor(call: Call, socket: WebSocket, onGone: () => void, onFrame: OnFrame = () => {}) {
     const { recording } = call;
     this.#call = call;
+    this.#onFrame = (...frame) => recording.isPaused || onFrame(...frame);
     this.#media = new Media(socket, {
       now: () => call.talkTime,
       output: (from, duration) => {
@@ -40,6 +48,7 @@ export class Connection implements LineMedia {
         const [first, count] = [sampleAt(from, sampleRate), sampleAt(duration, sampleRate)];
         return { samples: recording.side("application", first, count, mixing), sampleRate };
       },
+      onOutput: (from, samples) => this.#onFrame("application", from, samples),
       onHeld: (from, to) => recording.hold(from, to),
       onInput: (samples) => this.#receive(samples),
       onGone,
@@ -72,7 +81,7 @@ export class Connection implements LineMedia {
    *
    * @returns a function that separates the two
    */
-  async join(ari: Ari, channel: string, onGone: () => void): Promise<() => void> {
+  async join(ari: AriClient, channel: string, onGone: () => void): Promise<() => void> {
     const { media } = this.#call.recording;
     let next = 0;
     const socket = await connectMedia(ari, channel);
@@ -113,6 +122,7 @@ export class Connection implements LineMedia {
       this.#drifted = 0;
     }
     this.#call.recording.callee.add({ from: this.#next, samples, sampleRate: lineRate });
+    this.#onFrame("callee", ms(this.#next), samples);
     this.#next += samples.length;
     for (const listener of this.#listeners) listener(samples);
   }
