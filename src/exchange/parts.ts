@@ -69,7 +69,7 @@ export type ExchangeEvent =
 /** Keeps what both sides of a call say. Times are in milliseconds since the answer. */
 export interface CallRecorder {
   /** An answered call: called before its first frame. */
-  readonly begin: (call: Pick<CallRecord, "id" | "from_number" | "to_number" | "record">) => void;
+  readonly begin: (call: Pick<CallRecord, "id" | "record">) => void;
   /** A packet as it passes: 20 ms of 16-bit samples at 8 kHz, the caller's to keep. `application` is what the callee hears. */
   readonly frame: (id: string, side: Side, at: number, samples: Int16Array) => void;
   /** The call is over. */
@@ -81,8 +81,10 @@ export interface CallRecorder {
     range: string | null,
     channels: 1 | 2,
   ) => Response | undefined;
-  /** Removes the recordings of a number. */
-  readonly erase: (number: string) => void;
+  /** Removes the recordings of calls that were erased. */
+  readonly erase: (calls: readonly string[]) => void;
+  /** Ends all recordings: called before the store is closed. */
+  readonly close: () => Promise<void>;
 }
 
 /** A notification that isn't delivered, or was given up. */
@@ -161,6 +163,8 @@ export interface ExchangeService {
   readonly isReady: boolean;
   /** The calls that are not over, the oldest first. */
   readonly live: readonly CallRecord[];
+  /** A call that is known. */
+  readonly call: (id: string) => CallRecord | undefined;
   /** The latest calls that are over, the newest first. */
   readonly history: (limit: number) => readonly CallRecord[];
   readonly failedNotifications: readonly FailedNotification[];

@@ -246,6 +246,10 @@ export const openService = async (
     get live() {
       return calls.live.map((call) => call.toRecord());
     },
+    call: (id) => {
+      const row = store.call(id);
+      return row && store.record(row);
+    },
     history: (limit) => calls.history(limit),
     get failedNotifications() {
       return store.failed(maxFailed).map(failedOf);
@@ -256,7 +260,7 @@ export const openService = async (
       const erased = store.erase(number);
       for (const id of erased) calls.forget(id);
       telephones.erase(number);
-      recorder?.erase(number);
+      recorder?.erase(erased);
       return erased.length;
     },
     close: async ({ wait }) => {
@@ -272,6 +276,7 @@ export const openService = async (
       recovery.stop();
       await deliveries.close();
       telephones.close();
+      await recorder?.close();
       store.close();
     },
   };

@@ -89,6 +89,8 @@ export interface ExchangeSecrets {
   readonly webhookSecret: string;
   /** Signs the URLs of recordings. */
   readonly recordingSecret: string;
+  /** Signs in at the page, beside the token of each start. */
+  readonly pagesPassword?: string | undefined;
   /** By the carrier's name. */
   readonly accounts: Readonly<Record<string, SecretAccount>>;
 }
@@ -280,6 +282,7 @@ const SecretsSchema: GenericSchema<unknown, ExchangeSecrets> = strictObject(
     ariPassword: text(/^[\w-]{16,128}$/, "must be 16 to 128 letters, digits, - and _"),
     webhookSecret: custom<string>(isWebhookSecret, 'must be "whsec_" and base64 of 24 to 64 bytes'),
     recordingSecret: secret,
+    pagesPassword: optional(text(/^.{12,200}$/, "must be 12 to 200 characters")),
     accounts: optional(
       record(
         text(/^[a-z]+$/, "must be a carrier's name"),

@@ -1,13 +1,16 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import type { CallEvent } from "../../src/callbacks/index.ts";
 import { serveNode } from "../../src/cli/serve.ts";
+import { readWav } from "../../src/emulator/recording/wav.ts";
+import { pause, say } from "../../src/flows/index.ts";
 import { Client } from "../../src/index.ts";
 import { invoke, start } from "../cli/cli.ts";
 import { startOperated } from "./asterisk/operated.ts";
 import { from, to, until } from "./stage.ts";
+import { shareOf, voice } from "./telephone/ear.ts";
 import { Telephone } from "./telephone/telephone.ts";
 
 const password = "s3cret; [odd]";
@@ -118,8 +121,9 @@ const served = async (folder: string) => {
   const running = start("node", ["exchange", "--folder", folder, "--json"]);
   onTestFinished(() => running.kill("SIGKILL"));
   const printed = await running.says(/"started".*\n/);
-  const { base_url, api_key } = JSON.parse(printed.split("\n")[0] ?? "");
-  return { ...running, baseUrl: String(base_url), key: String(api_key) };
+  const line = printed.split("\n").find((each) => each.includes('"started"'));
+  const { base_url, api_key, page } = JSON.parse(line ?? "");
+  return { ...running, baseUrl: String(base_url), key: String(api_key), page: String(page) };
 };
 
 test("outdial exchange rings a telephone, calls nobody and no address that isn't allowed, and waits for its calls at SIGTERM", async () => {
@@ -182,4 +186,51 @@ test("outdial exchange rings a telephone, calls nobody and no address that isn't
     if (typeof secret === "string") expect(printed()).not.toContain(secret);
   }
   expect(printed()).not.toMatch(/\+\d{8}/);
+});
+
+test("a call is recorded while it lasts, readable after kill -9, on the page after the next start, and erased by its number", async () => {
+  const application = await applicationHere();
+  const { folder, trunk } = await initialized("--private-origin", application.origin);
+  await started(folder);
+  const first = await served(folder);
+  const client = new Client(first.key, { baseUrl: first.baseUrl });
+  const ringing = trunk.next();
+  const { id } = await client.calls.create({
+    from_number: from,
+    to_number: to,
+    flow: say(pause(120_000)),
+    status_callback_url: `${application.origin}/status`,
+  });
+  const call = await ringing;
+  await call.answer();
+  const words = voice(3, 2_000);
+  await call.speak(words);
+  const file = join(folder, "recordings", `${id}.wav`);
+  // Four seconds: what was said first has settled, wherever the machine has stalled.
+  await until(() => existsSync(file) && statSync(file).size > 4 * 32_000);
+  first.kill("SIGKILL");
+  await first.ended;
+  const { samples } = readWav(readFileSync(file));
+  expect(shareOf(words, samples)).toBeGreaterThan(0.9);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  const second = await served(folder);
+  await until(() => application.typesOf(id).includes("call.completed"));
+  expect(await call.ended).toBe("caller");
+  const { origin } = new URL(second.page);
+  const signedIn = await fetch(second.page);
+  const cookie = signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+  const state = await (
+    await fetch(`${origin}/dashboard/state`, { headers: { Cookie: cookie } })
+  ).json();
+  expect(state.recordings.latest).toMatchObject([{ id, end: "cut" }]);
+  expect(await (await fetch(`${origin}/metrics`)).text()).toContain(
+    'outdial_calls_total{state="completed",reason="lost"} 1\n',
+  );
+  expect(second.printed()).not.toMatch(/\d{8}(?!\d*Z)/);
+  second.kill("SIGTERM");
+  await second.ended;
+  const { code, stdout } = await invoke(["exchange", "erase", to, "--folder", folder]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "1 call erased\n" });
+  expect(existsSync(file)).toBe(false);
 });

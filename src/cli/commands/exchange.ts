@@ -22,7 +22,7 @@ const actionOf = (given: string | undefined): Action => {
 
 /** `outdial exchange`: the service on a telephone exchange of one's own. */
 export const command: Command = defineCommand({
-  args: ["action?"],
+  args: ["action?", "number?"],
   choices: actions,
   flags: exchangeFlags,
   example: "exchange init --trunk sip.example.net --trunk-user me --number +12025550199 --allow +1",
@@ -35,20 +35,26 @@ or a file, never from the command line.`,
     `check says what is wrong, and what to do next: Asterisk, its modules and sockets, the trunk, clock,
 disk, what listens on a public address. --call NUMBER places a call.`,
     `Without an action it serves, until ctrl-C or SIGTERM: then it takes no new calls, and waits for the
-live ones. The key is shown once.`,
+live ones. The key is shown once. The page shows calls, failed notifications, limits and recordings;
+beside it are /metrics, /healthz and /readyz. The log is lines of JSON, without numbers and keys.`,
+    `erase NUMBER deletes the calls of a number, and those in which a flow called it, with history,
+notifications and recordings, whether the exchange runs or not. Live ones stay: repeat it then.`,
     `It is closed: no prefix is called before you allow one, also by a flow's dial, and no address that
 is not public before you name it. Emergency and short numbers are never called.`,
   ],
   exits: {
     0: "done; ended by ctrl-C or SIGTERM",
-    1: "check found something wrong; Asterisk isn't reached, a port can't be opened, a file exists",
+    1: "check found something wrong; a port can't be opened, a file exists; erase left live calls",
     2: "the command line or a setting is wrong",
     130: "a question was canceled",
   },
-  run: async ({ flags, args: [given], ...host }) => {
+  run: async ({ flags, args: [given, number], ...host }) => {
     const action = actionOf(given);
     if ("Deno" in globalThis || "Bun" in globalThis) throw new UsageError("exchange needs Node");
     checkFlags(action, flags);
+    if (number !== undefined && action !== "erase") {
+      throw new UsageError(`a number belongs to \`outdial exchange erase\``);
+    }
     try {
       switch (action) {
         case "init": {
@@ -59,6 +65,10 @@ is not public before you name it. Emergency and short numbers are never called.`
         case "check": {
           const { checkExchange } = await import("../exchange/check.ts");
           return (await checkExchange(flags, host)) ? exits.done : exits.refused;
+        }
+        case "erase": {
+          const { eraseNumber } = await import("../exchange/erase.ts");
+          return await eraseNumber(number, flags, host);
         }
         case "serve": {
           const { serveExchange } = await import("../exchange/serve.ts");

@@ -1,7 +1,7 @@
 import { type Flags, UsageError, type Values } from "../command.ts";
 
 /** What `outdial exchange` does: without a name it serves. */
-export const actions = ["init", "check"] as const;
+export const actions = ["init", "check", "erase"] as const;
 export type Action = (typeof actions)[number] | "serve";
 
 /** The carriers whose interfaces it speaks beside its own. */
@@ -89,6 +89,7 @@ const own: Readonly<Partial<Record<string, Action>>> = { also: "serve", call: "c
 const shown: Readonly<Record<Action, string>> = {
   init: "outdial exchange init",
   check: "outdial exchange check",
+  erase: "outdial exchange erase",
   serve: "outdial exchange",
 };
 

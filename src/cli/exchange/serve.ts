@@ -2,6 +2,9 @@ import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { openAddresses } from "../../exchange/addresses.ts";
 import { endpointOf, Limits } from "../../exchange/limits.ts";
+import { controlTokenOf, type Operator, openOperator } from "../../exchange/operator.ts";
+import type { Pages } from "../../exchange/page/routes.ts";
+import { limitUses } from "../../exchange/page/state.ts";
 import type {
   CarrierAccount,
   ExchangeEvent,
@@ -17,7 +20,7 @@ import {
   writeSecrets,
 } from "../../exchange/settings.ts";
 import type { openStore, Store } from "../../exchange/store.ts";
-import { baseUrlOf } from "../address.ts";
+import { baseUrlOf, hostsOf } from "../address.ts";
 import { exits, Failure, type Host } from "../command.ts";
 import { type Server, type Limits as ServerLimits, serve } from "../serve.ts";
 import { codeOf, jsonLine } from "../terminal.ts";
@@ -120,6 +123,7 @@ const opened = async <T>(what: string, open: () => T | Promise<T>): Promise<T> =
 /** What an operator needs to know at the start. */
 const started = (
   baseUrl: string,
+  pageLink: string,
   key: string | undefined,
   accounts: readonly CarrierAccount[],
   { allow }: ExchangeSettings,
@@ -127,6 +131,7 @@ const started = (
 ): string =>
   [
     `base URL     ${baseUrl}`,
+    `page         ${pageLink}   (for a day)`,
     ...(key === undefined ? [] : [`key          ${key}   (shown this once)`]),
     ...accounts.map(
       ({ name, account }) => `${name.padEnd(11)}  ${account}   (its token: in the file of secrets)`,
@@ -162,11 +167,29 @@ export const serveExchange = async (
   const store = await opened(settings.store, () =>
     opening.openStore(resolve(folder, settings.store)),
   );
+  let operator: Operator | undefined;
   let service: ExchangeService | undefined;
-  const server = await listen(settings.listen, async (request) =>
-    service ? service.fetch(request) : notReady(),
-  );
+  let pages: Pages | undefined;
+  const servers: Server[] = [];
   try {
+    const { recordings } = settings;
+    const kept = await opened("recordings", () =>
+      openOperator({
+        store,
+        recordings: { ...recordings, folder: resolve(folder, recordings.folder) },
+        log: (line) => void terminal.print(line),
+      }),
+    );
+    operator = kept;
+    const server = await listen(settings.listen, async (request) =>
+      service ? service.fetch(request) : notReady(),
+    );
+    servers.push(server);
+    const pageServer = await listen(settings.pages, async (request) =>
+      pages ? pages.fetch(request) : notReady(),
+    );
+    servers.push(pageServer);
+    const count = counting(limits, store);
     const baseUrl = settings.baseUrl ?? baseUrlOf(settings.listen.host, server.port);
     const ready = await opening.openService({
       store,
@@ -185,19 +208,34 @@ export const serveExchange = async (
       admit: (call) => limits.admit(call),
       outgoing: addresses.outgoing,
       openSocket: addresses.openSocket,
-      onEvent: counting(limits, store),
+      onEvent: (event) => {
+        count(event);
+        kept.onEvent(event);
+      },
+      recorder: kept.recorder,
     });
     for (const { facts } of [...store.ended(countedHistory), ...store.live]) limits.add(facts);
     const key = store.hasKey ? undefined : ready.regenerateKey();
     service = ready;
+    const pageUrl = baseUrlOf(settings.pages.host, pageServer.port);
+    pages = kept.openPages({
+      service: ready,
+      limits: () => limitUses(limits.usage(Date.now()), settings.limits),
+      isHost: hostsOf(settings.pages.host, pageServer.port),
+      password: secrets.pagesPassword,
+      controlToken: controlTokenOf(secrets.recordingSecret),
+      apiUrl: baseUrl,
+    });
+    const link = `${pageUrl}/?token=${pages.token}`;
     const facts = {
       type: "started",
       base_url: baseUrl,
+      page: link,
       ...(key !== undefined && { api_key: key }),
       accounts: Object.fromEntries(also.map(({ name, account }) => [name, account])),
       is_ready: ready.isReady,
     };
-    const text = started(baseUrl, key, also, settings, ready.isReady);
+    const text = started(baseUrl, link, key, also, settings, ready.isReady);
     await terminal.print((flags.json && jsonLine(facts)) || text);
     reached("live");
     await untilAborted(signal);
@@ -207,7 +245,8 @@ export const serveExchange = async (
     await ready.close({ wait: settings.closeTimeout });
     await terminal.print((flags.json && jsonLine({ type: "stopped" })) || "stopped");
   } finally {
-    await server.finish();
+    await operator?.close();
+    for (const each of servers) await each.finish();
     if (!service) store.close();
     await addresses.close();
   }

@@ -16,6 +16,7 @@ import type { CallFacts } from "../../../../src/server/history.ts";
 
 const settings = {
   listen: { host: "127.0.0.1", port: 0 },
+  pages: { host: "127.0.0.1", port: 0 },
   asterisk: {
     url: "http://127.0.0.1:8088",
     user: "outdial",
@@ -90,6 +91,7 @@ const stage = async (
     fetch: async () => new Response("served"),
     isReady,
     live: [],
+    call: () => undefined,
     history: () => [],
     failedNotifications: [],
     resend: () => false,
@@ -141,6 +143,30 @@ it("outdial exchange serves with what its settings say, and shows the key once",
   again.stop();
   await again.ended;
   expect(again.printed.join("")).not.toContain("ak_new");
+});
+
+it("it has its page, metrics and health at an address of their own, and logs what happens", async () => {
+  const { printed, ended, stop, parts } = await stage(newFolder());
+  const { baseUrl, onEvent, recorder } = await parts;
+  expect(recorder).toBeDefined();
+  await expect.poll(() => printed.join("")).toContain("page         http://127.0.0.1:");
+  const [, link = ""] = /^page +(\S+)/m.exec(printed.join("")) ?? [];
+  const { origin } = new URL(link);
+  expect(origin).not.toBe(new URL(baseUrl).origin);
+  expect(await (await fetch(link)).text()).toContain("Signed in.");
+  expect(await (await fetch(`${origin}/healthz`)).text()).toBe("ok\n");
+  expect(await (await fetch(`${baseUrl}/metrics`)).text()).toBe("served");
+  onEvent({ type: "refused", side: "outdial", status: 403, rule: "short_number" });
+  expect(await (await fetch(`${origin}/metrics`)).text()).toContain(
+    'outdial_refusals_total{side="outdial",rule="short_number"} 1\n',
+  );
+  const lines = printed
+    .join("")
+    .split("\n")
+    .filter((line) => line.startsWith("{"));
+  expect(lines.map((line) => JSON.parse(line).event)).toEqual(["sign_in", "refused"]);
+  stop();
+  await ended;
 });
 
 it("it stops when it is asked to: the service is closed first, and waits for the live calls", async () => {
