@@ -142,6 +142,7 @@ describe("docs/service.md", () => {
     ...["openapi Say", "openapi Record", "openapi Gather"],
     ...["asyncapi Start", "asyncapi ServiceAudio", "asyncapi ApplicationAudio"],
     ...["asyncapi NestedApplicationAudio", "asyncapi Interrupt", "asyncapi Clear"],
+    ...["asyncapi Played", "asyncapi PlayedRequest"],
   ];
 
   test("every block of JSON is valid by the files, and there is one of each kind", () => {
