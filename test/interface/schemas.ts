@@ -122,6 +122,7 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
   channels: { const: 1 },
   audio_b64: audio,
   chunk_id: { anyOf: [{ type: "string", maxLength: 128 }, { type: "number" }] },
+  ms: { type: "number", minimum: 0 },
 };
 
 /** Descriptions and defaults of fields, by schema and field. */

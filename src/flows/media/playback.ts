@@ -16,7 +16,7 @@ export interface Acknowledged {
   /** When the last of it was acknowledged, by the clock of the playback; `Infinity` while some is not. */
   readonly lastAt: () => number;
   /** A playback uses it, and sends nothing before. */
-  readonly use: () => void;
+  readonly use: () => unknown;
 }
 
 /** The line that a playback sends to. */

@@ -11,17 +11,16 @@ export interface PlayedReports extends Acknowledged {
 /**
  * What a service has played, by its reports. How late a report is by the clock of the playback is the delay of the network, both
  * ways, and how much the service is behind; it is not behind when the first audio comes to an idle line. So audio that a stalled
- * service delays doesn't count as played once it plays on; until its next report, no more than a message counts.
+ * service delays doesn't count as played once it plays on.
  *
  * @param use - requests the reports
  */
-export const createReports = (now: () => number, use: () => void): PlayedReports => {
+export const createReports = (now: () => number, use: () => unknown): PlayedReports => {
   /** Milliseconds of all audio, and those that are over. */
   let sent = 0;
   let over = 0;
-  /** When all of it is over by the clock of the playback, and the longest message. */
+  /** When all of it is over by the clock of the playback. */
   let end = 0;
-  let longest = 0;
   let delay = 0;
   let late = 0;
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -33,10 +32,10 @@ export const createReports = (now: () => number, use: () => void): PlayedReports
       over = sent;
     },
     sent: (_, from, until) => {
-      if (!isWaiting()) [delay, late] = [Number.POSITIVE_INFINITY, 0];
+      // Until the first report of it comes, it counts as late as what was before.
+      if (!isWaiting()) delay = Number.POSITIVE_INFINITY;
       sent += until - from;
       end = until;
-      longest = Math.max(longest, until - from);
     },
     played: (ms) => {
       over = Number(ms) || 0;
@@ -48,7 +47,7 @@ export const createReports = (now: () => number, use: () => void): PlayedReports
     playedAt: (time, isLeft) =>
       isWaiting()
         ? // Who has left heard nothing of what was on its way, nor of what the latest report was too late for.
-          Math.min(end - sent + over + longest + delay, time - late) - (isLeft ? delay : 0)
+          time - late - (isLeft ? delay : 0)
         : Number.POSITIVE_INFINITY,
     lastAt: () => (isWaiting() ? Number.POSITIVE_INFINITY : reportedAt),
   };

@@ -83,7 +83,7 @@ const openStream = (
       if (start) throw new FrameException("The stream has started already");
       start = message;
       if ([message.messages].flat().includes("played")) {
-        acknowledged = createReports(now, () => void send({ type: "played" }));
+        acknowledged = createReports(now, () => send({ type: "played" }));
       }
       attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
     } else {
