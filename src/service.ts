@@ -43,11 +43,12 @@ export interface RecordingList {
    * @throws {BadParametersException} as `get` of `CarrierLive` does
    */
   readonly list: (id: string, baseUrl: string) => LiveRequest;
-  /** The URL of the latest recording of the call in it; `undefined` if there is none. */
+  /** The URL of the latest recording of the call in it, or of the one with an id; `undefined` if there is none. */
   readonly urlIn: (
     body: Readonly<Record<string, unknown>>,
     baseUrl: string,
     id: string,
+    recordingId?: string,
   ) => string | undefined;
 }
 
@@ -141,4 +142,6 @@ export interface Service extends CallService {
   readonly application: CarrierWebhooks;
   /** How it sends the audio of a call. */
   readonly media: CarrierMedia;
+  /** Telnyx' account, which is not the application of `account`: the option `accountSid`. */
+  readonly accountSid?: string | undefined;
 }

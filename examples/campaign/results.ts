@@ -3,6 +3,10 @@ import type { Result } from "outdial/campaigns";
 const timeOf = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString();
 
+/** The service's ids of recordings. */
+const idsOf = (recordings: Result["recordings"]): string =>
+  recordings.map(({ recording_id }) => recording_id).join(" ");
+
 /** The columns after the number, as `outdial results` has them. */
 const columns: Readonly<Record<string, (result: Result) => string | number | undefined>> = {
   id: ({ id }) => id,
@@ -16,6 +20,7 @@ const columns: Readonly<Record<string, (result: Result) => string | number | und
   answered_by: ({ answered_by }) => answered_by,
   cost: ({ cost }) => cost,
   currency: ({ currency }) => currency,
+  recordings: ({ recordings }) => idsOf(recordings),
 };
 
 /** The start of a formula: at the start of the cell, or after a separator of some spreadsheet. */
@@ -40,7 +45,9 @@ const rowOf = (result: Result, answers: readonly string[]): string =>
   [
     result.to_number,
     ...Object.values(columns).map((of) => cell(of(result))),
-    ...answers.map((name) => cell(result.answers[name])),
+    ...answers.map((name) =>
+      cell(result.answers[name] ?? idsOf(result.recordings.filter(({ as }) => as === name))),
+    ),
   ].join(",");
 
 /** Rows per chunk. */

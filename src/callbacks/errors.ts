@@ -78,7 +78,7 @@ const known = (reason: Refusal): Refusal =>
 /** The header of a response that has the reason of a refusal. */
 export const refusedHeader = "outdial-refused";
 
-/** The header of the response that hangs up, as a function of the application failed. */
+/** The header of the response that hangs up, as a function of the application failed: with what. */
 export const failedHeader = "outdial-failed";
 
 /**

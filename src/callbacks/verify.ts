@@ -282,7 +282,7 @@ export type OnError = (error: unknown, request: Request, call_id?: string) => un
 interface Handling {
   readonly work: (request: Request, steps: HandlingSteps) => Promise<Response>;
   /** The response to a failure, before or after the message was accepted. */
-  readonly failed: (isAccepted: boolean) => Response | Promise<Response>;
+  readonly failed: (isAccepted: boolean, error: unknown) => Response | Promise<Response>;
   readonly onError: OnError | undefined;
   /** The name of what made the handler, for what is printed. */
   readonly name: string;
@@ -361,6 +361,6 @@ export const handlerOf =
       if (!refused) thrown(error);
       else if (onError && !isProbe) report(error);
       else if (!isProbe) printRefusal(name, error, refused, request);
-      return refused || failed(isAccepted);
+      return refused || failed(isAccepted, error);
     }
   };

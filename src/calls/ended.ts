@@ -69,6 +69,16 @@ const isPassing = ({ name, code = 0 }: ServiceException, since: number): boolean
   code >= 500 ||
   (code === 404 && performance.now() - since < newness);
 
+/** What 404 may mean: a service says of another account's call, and of one that it has deleted, what it says of none. */
+const unknownCall =
+  "The service has no such call: it may be of another account or service, or too old. With Telnyx check accountSid";
+
+/** A failure that ends the wait, with what it may mean where that isn't plain. */
+const explained = (error: unknown): unknown =>
+  error instanceof ServiceException && error.code === 404
+    ? new ServiceException(`${error.message}. ${unknownCall}`, error)
+    : error;
+
 /** A signal that aborts with the first of several, until it is released. */
 const firstOf = (signals: readonly (AbortSignal | undefined)[]) => {
   const controller = new AbortController();
@@ -114,7 +124,7 @@ const sleep = (milliseconds: number, signal: AbortSignal): Promise<void> =>
  * @returns the call, in the state `completed` or `failed`
  * @throws {TimeoutException} the call was not over within `endTimeout`: `state` is the last that was read
  * @throws {BadParametersException} before any request: a rule is broken; or the client was disposed of since
- * @throws {ServiceException} any other response but a call. None of the exceptions has `placed`
+ * @throws {ServiceException} any other response but a call; after 404 its message says what that may mean. None of the exceptions has `placed`
  * @throws the reason of a signal, when that aborts
  *
  * @example A reminder, and what came of it
@@ -170,7 +180,8 @@ export const ended = async (
           ({ state } = call);
           if (state === "completed" || state === "failed") return call;
         } catch (error) {
-          if (!(error instanceof ServiceException && isPassing(error, since))) throw error;
+          if (!(error instanceof ServiceException && isPassing(error, since)))
+            throw explained(error);
           retryAfter = (error.retryAfter ?? 0) * 1_000;
         }
         await sleep(Math.min(Math.max(interval, retryAfter), longestTimer), over);

@@ -1,4 +1,4 @@
-import { refusalSentence, refusedHeader } from "../callbacks/errors.ts";
+import { failedHeader, refusalSentence, refusedHeader } from "../callbacks/errors.ts";
 import type { EventData } from "../callbacks/event.ts";
 import type { CauseArea } from "../service.ts";
 import type { LiveState } from "./call.ts";
@@ -114,8 +114,11 @@ interface Known {
 const isKnown = (reason: string | undefined): reason is KnownReason =>
   reason !== undefined && Object.hasOwn(reasonWords, reason);
 
-/** The sentence of a handler of outdial that has refused the request, if a text says that. */
-const refusalIn = (text = ""): string | undefined => {
+/** The sentence about a handler of outdial that has refused the request, or hung up as a function failed, if a text says that. */
+const ownIn = (text = ""): string | undefined => {
+  if (text.includes(`${failedHeader}: `)) {
+    return "Your own handler hung up, as a function of yours threw or was late, or its action broke a rule. Read onError, or your log, at the time of the call.";
+  }
   const [, reason = ""] = new RegExp(`${refusedHeader}: ([a-z_]+)`).exec(text) ?? [];
   const sentence = refusalSentence(reason);
   return sentence && `Your own handler refused the request (${reason}). ${sentence}`;
@@ -141,15 +144,15 @@ export const explain = (known: Known): string => {
   const { reason, causes, area, complete } = known;
   const [means, next] = wordsFor(known);
   const [cause] = causes;
-  const refusal = refusalIn(cause?.text);
+  const own = ownIn(cause?.text);
   const [areaMeans, areaNext] = area ? areaWords[area] : ["", next];
-  const own = reason && !isKnown(reason) && `The service's own word for the reason: ${reason}.`;
+  const word = reason && !isKnown(reason) && `The service's own word for the reason: ${reason}.`;
   return [
     means,
-    own,
+    word,
     cause && sentenceOf(cause),
-    refusal ? "" : areaMeans,
-    refusal ?? areaNext,
+    own ? "" : areaMeans,
+    own ?? areaNext,
     !complete && "The service may say more: its list of errors could not be read as a whole.",
   ]
     .filter(Boolean)

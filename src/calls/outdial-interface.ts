@@ -29,7 +29,8 @@ const read: CarrierLive["read"] = (raw) => {
 };
 
 /** The URL of the latest recording of a call. */
-const recordingIn: RecordingList["urlIn"] = (raw, _, asked) => {
+const recordingIn: RecordingList["urlIn"] = (raw, _, asked, recordingId) => {
+  if (recordingId !== undefined) return; // It lists URLs alone.
   const { id, legs } = fieldsOf(raw.data).id ? fieldsOf(raw.data) : raw;
   if (!isOfCall(id, asked)) return;
   const listed = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : []);

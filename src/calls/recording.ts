@@ -24,6 +24,12 @@ export type RecordingOptions = LiveOptions & {
    * @defaultValue none: only `baseUrl`'s origin, and the carrier's own hosts and storage
    */
   readonly hosts?: readonly string[] | undefined;
+  /**
+   * With the id of a call: which of its recordings, by the `recording_id` of its notification. Twilio and Telnyx list ids.
+   *
+   * @defaultValue the latest
+   */
+  readonly recordingId?: string | undefined;
 };
 
 /** The most redirects. */
@@ -167,12 +173,18 @@ const watched = (response: Response, { settings, progress }: Live): Response => 
 /** An id of a call, and no URL: every service's has these characters. */
 const idLike = /^(?!https?:)[\w:.~-]+$/;
 
-/** The options without `hosts`, which `create` has not. A getter of the caller's may throw. */
-const withoutHosts = (options: RecordingOptions): object =>
-  withoutThrowing(() => {
-    const { hosts: _, ...others } = { ...options };
-    return others;
-  }) ?? {};
+/** The options that `create` has not, and the others. A getter of the caller's may throw. */
+const ownOf = (
+  options: OptionsOrClient<RecordingOptions>,
+): Pick<RecordingOptions, "hosts" | "recordingId"> & { readonly others: object } => {
+  if (isClient(options)) return { others: options };
+  return (
+    withoutThrowing(() => {
+      const { hosts, recordingId, ...others } = { ...options };
+      return { hosts, recordingId, others };
+    }) ?? { others: {} }
+  );
+};
 
 /**
  * The URL of a call's recording, as the service lists it: the latest.
@@ -180,7 +192,11 @@ const withoutHosts = (options: RecordingOptions): object =>
  * @throws {BadParametersException} where the service lists none
  * @throws {ServiceException} where the call has none, or none yet
  */
-const findRecording = ({ service, settings, ask }: Live, id: string): Promise<string> => {
+const findRecording = (
+  { service, settings, ask }: Live,
+  id: string,
+  wanted: string | undefined,
+): Promise<string> => {
   const { recordings } = service;
   if (!recordings) {
     return fail(
@@ -191,9 +207,11 @@ const findRecording = ({ service, settings, ask }: Live, id: string): Promise<st
   return ask(recordings.list(id, settings.baseUrl), {
     read: async (_, json) => {
       const body = fieldsOf(await json());
-      return withoutThrowing(() => recordings.urlIn(body, settings.baseUrl, id));
+      return withoutThrowing(() => recordings.urlIn(body, settings.baseUrl, id, wanted));
     },
-    lacks: "a recording of this call: it has none, or none yet",
+    lacks: wanted
+      ? "the recording of this call with that recordingId"
+      : "a recording of this call: it has none, or none yet",
   });
 };
 
@@ -213,7 +231,7 @@ const checkUrl = (given: unknown): URL => {
  *
  * @param urlOrId - the `recording_url` of a notification; or the id of a call, whose latest recording is found where the service
  * lists it: on outdial's own interface, Twilio and Telnyx
- * @param options - a client, or options as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`; and `hosts`
+ * @param options - a client, or options as `create` takes them, with the whole service: `twilio({ … })`, not `twilioCalls({ … })`; `hosts`, and `recordingId`
  * @returns the response, a 2xx, whose body you read. `timeout` holds until its head; then the body errors with a
  * `TimeoutException` after 30 s without a byte
  * @throws {BadParametersException} before any request: a rule is broken, or the URL's host is unknown
@@ -238,16 +256,18 @@ export const recording = (
   urlOrId: string,
   options: OptionsOrClient<RecordingOptions>,
 ): Promise<Response> => {
-  const own = isClient(options) ? undefined : withoutThrowing(() => options.hosts);
-  const hosts = own === undefined ? [] : own;
-  return runLive(isClient(options) ? options : withoutHosts(options), (settings) => {
+  const { hosts = [], recordingId, others } = ownOf(options);
+  return runLive(others, (settings) => {
     if (!isHosts(hosts)) {
       fail("hosts", 'must be a list of host names, such as "recordings.example" or ".example"');
     }
     const id = isText(urlOrId) && idLike.test(urlOrId) ? checkId(urlOrId) : undefined;
     const given = id === undefined ? checkUrl(urlOrId) : undefined;
+    if (recordingId !== undefined && !(id && isText(recordingId) && recordingId)) {
+      fail("recordingId", "must be the id of a recording, beside the id of its call");
+    }
     const run = async (live: Live): Promise<Response> => {
-      const first = given ?? checkUrl(await findRecording(live, id ?? ""));
+      const first = given ?? checkUrl(await findRecording(live, id ?? "", recordingId));
       const grant = granting(settings, live.service, hosts);
       if (!grant(first)) {
         fail("hosts", "must have the URL's host, as that is not the service's own");

@@ -59,6 +59,14 @@ const checkedAnswers = (given: unknown): readonly (readonly [name: string, value
     return fail("answers", `must be texts of at most ${maxAnswer} characters`);
   });
 
+/** Keeps the name of an answer, or of a recording, when it first comes up. */
+export const keepName = (sql: Sql, name: string, at: number): void =>
+  void sql.all(
+    "insert into outdial_answer_name (name, at) values (?, ?) on conflict do nothing",
+    name,
+    at,
+  );
+
 /** Writes the answers of an attempt: the same again changes nothing, and a later one takes its place. */
 const writeAnswers = (
   sql: Sql,
@@ -67,11 +75,7 @@ const writeAnswers = (
   at: number,
 ): void => {
   for (const [name, value] of answers) {
-    sql.all(
-      "insert into outdial_answer_name (name, at) values (?, ?) on conflict do nothing",
-      name,
-      at,
-    );
+    keepName(sql, name, at);
     sql.all(
       `insert into outdial_answer values (?, ?, ?, ?, ?)
        on conflict do update set value = excluded.value, at = excluded.at where value <> excluded.value`,
@@ -124,7 +128,7 @@ export interface AnswerName {
   readonly at: number;
 }
 
-/** The names of all answers, in the order in which they came up. */
+/** The names of all answers and recordings, in the order in which they came up. */
 export const answerNamesIn = (sql: Sql): readonly AnswerName[] =>
   sql
     .all("select name, at from outdial_answer_name order by place")

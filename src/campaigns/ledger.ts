@@ -90,7 +90,8 @@ export interface Ledger {
    */
   readonly results: () => Iterable<Result>;
   /**
-   * The names of all answers, in the order in which they first came up: the columns of a table.
+   * The names of all answers, and of recordings that a `record` has named, in the order in which they first came up: the columns of a
+   * table.
    *
    * @throws {LedgerException} `busy`, while another program writes to the file
    */

@@ -1,5 +1,6 @@
 import type { RecordingInput } from "../flows/recorded.ts";
 import { fail, isText } from "../lib/check.ts";
+import { keepName } from "./answers.ts";
 import { stateOf } from "./attempt-facts.ts";
 import { numbersIn } from "./do-not-call.ts";
 import { attemptIn, isAtService } from "./notifications.ts";
@@ -49,19 +50,21 @@ const nameIn = (as: unknown): string | null =>
 export const recordRecording = async (
   sql: Sql,
   { context, recording_id, as }: Pick<RecordingInput, "context" | "recording_id" | "as">,
-  { clock, name }: Pick<ServiceSettings, "clock" | "name">,
+  { clock, name: service }: Pick<ServiceSettings, "clock" | "name">,
 ): Promise<boolean> => {
   const key = attemptIn(sql, context);
   if (!key) return false;
   return sql.commit(() => {
-    if (!isAtService(sql, key, name)) return false;
+    if (!isAtService(sql, key, service)) return false;
     if (!isId(recording_id)) {
       fail("recording_id", `must be an id of at most ${longestId} characters`);
     }
     if (stateOf(sql, key) === undefined || isErasedIn(sql, key.contact)) return false;
+    const [name, at] = [nameIn(as), clock()];
+    if (name !== null) keepName(sql, name, at);
     sql.all(
       "insert into outdial_recording values (?, ?, ?, ?, ?) on conflict do nothing",
-      ...[key.contact, key.attempt, recording_id, nameIn(as), clock()],
+      ...[key.contact, key.attempt, recording_id, name, at],
     );
     return true;
   });

@@ -41,6 +41,7 @@ const names = {
   id: "the id",
   url: "the URL",
   hosts: "--host",
+  recordingId: "--recording-id",
 };
 
 /** A failure of one of the functions about a live call: exit 2 for what was never sent, 1 otherwise. */

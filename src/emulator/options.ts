@@ -48,6 +48,12 @@ export interface EmulatedService {
    * with Telnyx the id of the TeXML application.
    */
   readonly account: string;
+  /**
+   * With Telnyx the account of its calls, which `accountSid` of `telnyx({ … })` names.
+   *
+   * @defaultValue `"f5586561-8ff0-4291-a51b-c7dfe4139ff9"`
+   */
+  readonly accountSid?: string | undefined;
 }
 
 /** Makes a WebSocket. */

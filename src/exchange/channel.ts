@@ -86,7 +86,8 @@ export const callTelephone = async (
         isAnswered = true;
         settle(undefined);
       },
-      key: (event) => event.type === "key" && onKey(event.key),
+      // A key before the answer is the network's, or pressed for it.
+      key: (event) => isAnswered && event.type === "key" && onKey(event.key),
       ended: (event) => {
         signal.removeEventListener("abort", cancel);
         if (isAnswered) onEnd();

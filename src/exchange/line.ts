@@ -37,6 +37,9 @@ export interface Exchange {
 /** Plays samples until they have left for the telephone. */
 type PlaySamples = (samples: Int16Array, times: number, continues: () => boolean) => Promise<void>;
 
+/** What the callee hears while another telephone rings: a plain tone, and then quiet. Times are in milliseconds. */
+const ringingTone = { hertz: 425, duration: 1_000, pause: 4_000 } as const;
+
 /** How much of a file is played, in bytes. */
 const mediaLimit = 16 * 2 ** 20;
 
@@ -161,6 +164,18 @@ class ExchangeLine {
     };
   }
 
+  /** Plays a ringing tone until the returned function is called. */
+  #playRinging(connection: Connection, duration: number): () => void {
+    const position = () => sampleAt(connection.position, lineRate);
+    const from = position();
+    const playout = this.#call.recording.open(lineRate, { left: Number.POSITIVE_INFINITY });
+    const period = ringingTone.duration + ringingTone.pause;
+    const samples = new Int16Array(sampleAt(period, lineRate));
+    samples.set(tone(ringingTone.hertz, lineRate, 0, sampleAt(ringingTone.duration, lineRate)));
+    for (let at = 0; at < duration; at += period) playout.enqueue(samples, undefined, from);
+    return () => playout.clear(position());
+  }
+
   /**
    * Rings telephones at once, until one is answered: the others stop ringing then.
    *
@@ -170,7 +185,7 @@ class ExchangeLine {
     endpoints: ReadonlyMap<string, string>,
     { answerTimeout }: Pick<Dialling, "answerTimeout">,
     leg: SecondLeg,
-    { signal, onEnd }: Pick<Calling, "signal" | "onEnd">,
+    { signal, onRing, onEnd }: Pick<Calling, "signal" | "onRing" | "onEnd">,
   ): Promise<{ readonly channel: string } | { readonly reason: FailureReason }> {
     const { ari } = this.#exchange;
     let answered: string | undefined;
@@ -188,7 +203,7 @@ class ExchangeLine {
         callerId: this.#call.params.from_number,
         answerTimeout,
         signal: own.signal,
-        onRing: () => leg.transition("ring"),
+        onRing,
         onKey: () => {},
         onEnd: () => answered === id && onEnd(),
       });
@@ -230,9 +245,14 @@ class ExchangeLine {
       leg.transition("normal");
       call.timeline.skip();
     };
+    let stopRinging = () => {};
     try {
-      const parts = { signal: ending.signal, onEnd: hungUp };
-      const rung = await this.#ring(endpoints, dialling, leg, parts);
+      const first = await this.#connection;
+      const onRing = () => {
+        if (leg.transition("ring")) stopRinging = this.#playRinging(first, dialling.answerTimeout);
+      };
+      const parts = { signal: ending.signal, onRing, onEnd: hungUp };
+      const rung = await this.#ring(endpoints, dialling, leg, parts).finally(() => stopRinging());
       if ("reason" in rung) {
         leg.transition(rung.reason);
         return { reason: leg.reason };
@@ -240,7 +260,6 @@ class ExchangeLine {
       leg.transition("answer");
       const from = call.talkTime;
       if (!record) call.recording.pause(from);
-      const first = await this.#connection;
       const disconnect = await first.join(ari, rung.channel, hungUp);
       await wait(from + maxDuration, () => !signal.aborted && leg.state === "answered");
       disconnect();

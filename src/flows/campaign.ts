@@ -53,6 +53,17 @@ export const campaignOf = async (
   return { ...(contact && { contact }), ...(list && { campaign: list }) };
 };
 
+/**
+ * What failed, where others may read it. Only the name of an error of the application's own: its message may have a
+ * contact's data, which an erasure wouldn't find.
+ */
+export const failureOf = (error: unknown): string => {
+  const { name, message } = fieldsOf(error);
+  return String(
+    error instanceof BadParametersException ? message : (name ?? "no Error was thrown"),
+  );
+};
+
 /** The call of a flow request whose sender was verified. */
 export type FlowCall = Pick<StepInput, "context"> & { readonly call_id: string };
 
@@ -70,12 +81,9 @@ export const noteFailure = async (
   { call_id, context }: FlowCall,
   error: unknown,
 ): Promise<void> => {
-  // Only the name of an error of the application's own: its message may have a contact's data, which an erasure wouldn't find.
-  const { name, message } = fieldsOf(error);
-  const why = error instanceof BadParametersException ? message : (name ?? "no Error was thrown");
   const event = {
     ...({ id: `${call_id}-flow`, type: "call.flow_error", known: false, call_id } as const),
-    data: { flow_error: `flowHandler failed: ${why}` },
+    data: { flow_error: `flowHandler failed: ${failureOf(error)}` },
   };
   const late = () => new DOMException("campaign.note took longer than 1 s", "TimeoutError");
   await withDeadline(longestNote, undefined, late, async () =>

@@ -14,10 +14,24 @@ import {
   withChecks,
   withinTime,
 } from "../callbacks/verify.ts";
-import { check, fail, fieldsOf, isFunction, isRecord, isText } from "../lib/check.ts";
+import {
+  check,
+  fail,
+  fieldsOf,
+  isFunction,
+  isRecord,
+  isText,
+  withoutThrowing,
+} from "../lib/check.ts";
 import { maxUrl as defaultMaxUrl } from "../lib/url.ts";
 import { hangup } from "./actions.ts";
-import { campaignOf, type FlowCall, type FlowCampaign, noteFailure } from "./campaign.ts";
+import {
+  campaignOf,
+  type FlowCall,
+  type FlowCampaign,
+  failureOf,
+  noteFailure,
+} from "./campaign.ts";
 import type { FlowState, InputHook, Step, StepInput } from "./flow-state.ts";
 import { respondJson } from "./outdial-interface.ts";
 import { type RecordingInput, recordingIn } from "./recorded.ts";
@@ -107,6 +121,13 @@ interface RecordedRequest {
 }
 
 const hangUp = () => ({ action: hangup() });
+
+/** What failed, as a header may have it: anything may have been thrown. */
+const headerOf = (error: unknown): string =>
+  (withoutThrowing(() => failureOf(error)) ?? "")
+    .replace(/[^ -~]+/g, " ")
+    .trim()
+    .slice(0, 200) || "an error";
 
 const HandlerOptions = withChecks({
   onAnswer: custom<Step<string>>(isFunction, functionRule),
@@ -296,10 +317,10 @@ export const flowHandler = <const Name extends string = never>(
   return handlerOf({
     work,
     // Who isn't verified gets no action, but the status that `callbackHandler` answers: so the mistake shows.
-    failed: async (isAccepted) => {
+    failed: async (isAccepted, error) => {
       if (!isAccepted) return new Response(null, { status: service ? 503 : 500 });
       const response = await respond(hangUp);
-      response.headers.set(failedHeader, "hangup");
+      response.headers.set(failedHeader, headerOf(error));
       return response;
     },
     onError,

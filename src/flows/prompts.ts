@@ -106,9 +106,9 @@ export const promptsRule = (prompts: unknown): string | undefined => {
 };
 
 /**
- * Audio as a prompt of `say` and `gather`.
+ * Audio as a prompt of `say`, `gather` and `record`.
  *
- * @param media_url - what is played: an https URL
+ * @param media_url - what is played: an https URL of at most 2,083 characters; http on loopback
  * @returns the prompt
  * @throws {BadParametersException} when the URL breaks its rule
  *
@@ -159,7 +159,7 @@ export const spell = (text: string): string => {
 };
 
 /**
- * Silence as a prompt of `say` and `gather`.
+ * Silence as a prompt of `say`, `gather` and `record`.
  *
  * @param pause_ms - milliseconds, whole seconds: 1 000 to 180 000
  * @returns the prompt

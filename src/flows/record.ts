@@ -67,7 +67,8 @@ export const recordSchema: GenericSchema<unknown, RecordAction<string>> = record
  * `onRecording` of `flowHandler` when the service has it. Nothing is transcribed. It needs the option `secret` of
  * `flowHandler`.
  *
- * @param prompts - a text of 1 to 1 500 characters, `audio(url)`, `pause(ms)`, or a list of 1 to 10 of them
+ * @param prompts - a text of 1 to 1 500 characters, of which Twilio speaks 4 500, URL-encoded (750 Cyrillic letters, 375 emoji);
+ * `audio(url)`, `pause(ms)` of 1 000 to 180 000 ms in whole seconds; or a list of 1 to 10 of them
  * @param options - `max_length_ms` (60 000), `finish_on_key` (`"#"`), `silence_ms`, `as`, `language`, and what comes next:
  * `next`, a step of `flowHandler`, or `flow_url`
  * @returns the action

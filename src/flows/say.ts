@@ -220,7 +220,8 @@ const spokenBy = <Built extends Say<string> | Gather<string>>(
 /**
  * Speaks texts, plays audio, and pauses. A text is spoken as it is: no markup and no template in it has a meaning.
  *
- * @param prompts - a text of 1 to 1 500 characters, `audio(url)`, `pause(ms)`, or a list of 1 to 10 of them
+ * @param prompts - a text of 1 to 1 500 characters, of which Twilio speaks 4 500, URL-encoded (750 Cyrillic letters, 375 emoji);
+ * `audio(url)`, `pause(ms)` of 1 000 to 180 000 ms in whole seconds; or a list of 1 to 10 of them
  * @param options - `language`, and what comes next: `next`, a step of `flowHandler`, or `flow_url`
  * @returns the action; without a step or URL after it the call ends
  * @throws {BadParametersException} when a field breaks its rule
@@ -247,7 +248,8 @@ export const say = <const Step extends string = never>(
  * runs again, until `tries` are over; then `otherwise` runs. With `next` every key is an answer, and all that is said.
  * Steps need the option `secret` of `flowHandler`.
  *
- * @param prompts - a text of 1 to 1 500 characters, `audio(url)`, `pause(ms)`, or a list of 1 to 10 of them
+ * @param prompts - a text of 1 to 1 500 characters, of which Twilio speaks 4 500, URL-encoded (750 Cyrillic letters, 375 emoji);
+ * `audio(url)`, `pause(ms)` of 1 000 to 180 000 ms in whole seconds; or a list of 1 to 10 of them
  * @param options - `digits` (1 to 20), `finish_on_key` (`"#"`) or `speech`, `timeout_ms` (5 000), `as`, `on` or `next`,
  * `tries` (1), `otherwise`, `language`; or `flow_url`, whose request has the keys
  * @returns the action

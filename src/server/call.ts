@@ -88,11 +88,30 @@ export interface RecordedAudio {
 export const hangUp = (call: ServedCall): boolean =>
   call.transition("normal") || call.transition("canceled");
 
+/**
+ * Why the flow of a call failed, as the emulator's own field of the call says it: the last thing that went wrong, also where
+ * `flowHandler` of this package has hung up.
+ */
+export const flowErrorOf = ({ flowFailures }: ServedCall): { readonly flow_error?: string } => {
+  const last = flowFailures.at(-1);
+  return last ? { flow_error: last.error.message } : {};
+};
+
 /** What could not be followed of a flow, and the last request to the application before it. */
 export interface FlowFailure {
   readonly error: FlowErrorEntry;
   readonly asked: FlowEntry | undefined;
 }
+
+/** The most requests of one flow on outdial's own interface. */
+export const mostSteps = 50;
+
+/** Notes once that outdial's own interface would end the call, which a carrier doesn't. */
+export const noteLength = (step: number, call: ServedCall): void => {
+  if (step !== mostSteps + 1) return;
+  const text = `The flow has more than ${mostSteps} actions: outdial's own interface ends such a call, and a carrier ends none, so a loop lasts as long as a call may.`;
+  call.log({ type: "note", text });
+};
 
 /** A call that a service has accepted, as the interface that serves it knows it. */
 export interface ServedCall {

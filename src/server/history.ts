@@ -93,7 +93,9 @@ export interface FlowEntry extends Stamp {
   readonly document?: string;
 }
 
-/** The flow could not be followed, so the call ends. */
+/**
+ * The flow could not be followed, so the call ends, or goes on elsewhere; or `flowHandler` hangs it up, as a function of yours failed.
+ */
 export interface FlowErrorEntry extends Stamp {
   /** The kind of entry. */
   readonly type: "flow_error";

@@ -3,6 +3,8 @@ import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
 import { isRecord } from "../lib/check.ts";
 import { maxUrl, routeOf } from "../lib/url.ts";
+import { FlowError } from "../performer/line.ts";
+import type { FlowErrorEntry, Stamp } from "./history.ts";
 
 /** The message of what user code threw: it may be anything, and may throw when it is read. */
 export const messageOf = (thrown: unknown): string => {
@@ -19,15 +21,20 @@ export const statusIn = ({ status, headers }: Response): string => {
   return `HTTP ${status}${/^[a-z_]{1,40}$/.test(reason) ? ` (${refusedHeader}: ${reason})` : ""}`;
 };
 
-/** Notes in the history of a call that `flowHandler` of this package hangs up, as a function of the application failed. */
-export const noteHangup = (
+/**
+ * Logs that `flowHandler` of this package hangs up a call, as a function of the application failed. To the service nothing is
+ * wrong, so the call goes on to its end.
+ */
+export const logFailure = (
   { headers }: Response,
-  call: { readonly log: (note: { readonly type: "note"; readonly text: string }) => void },
+  step: number,
+  call: { readonly log: (entry: Omit<FlowErrorEntry, keyof Stamp>) => void },
 ): void => {
-  if (!headers.get(failedHeader)) return;
-  const text =
-    "flowHandler answered hangup: a function of yours threw or was late, or its action broke a rule. Read onError, or your log.";
-  call.log({ type: "note", text });
+  const failed = headers.get(failedHeader)?.slice(0, 200);
+  if (!failed) return;
+  const rule = `answered hangup, as a function of yours failed (${failedHeader}: ${failed})`;
+  const { field, message } = new FlowError(step, "flow_url", rule);
+  call.log({ type: "flow_error", step, field, message });
 };
 
 /** The message of the innermost cause, which is the most precise. */

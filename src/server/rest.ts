@@ -129,9 +129,12 @@ export const byMethod =
     return route(asked, parts);
   };
 
-/** Why there is nothing at a path: a carrier may have it. What looks like a number of a telephone is left out. */
-export const notEmulatedAt = (path: string): string =>
-  `${path.slice(0, 100).replace(/\/(\+|%2B)?\d{7,15}(?=\/|$)/gi, "/…")} is not emulated`;
+/** The beginning of a path; what looks like a number of a telephone is left out. */
+export const shownPath = (path: string): string =>
+  path.slice(0, 120).replace(/\/(\+|%2B)?\d{7,15}(?=\.json$|\/|$)/gi, "/…");
+
+/** Why there is nothing at a path: a carrier may have it. */
+export const notEmulatedAt = (path: string): string => `${shownPath(path)} is not emulated`;
 
 /** A call whose fields are valid. */
 interface ValidCall {

@@ -20,7 +20,13 @@ interface SideSettings {
 interface SideParts {
   readonly settings: SideSettings;
   /** The carrier, and the account there; `undefined` for outdial's own interface. */
-  readonly service: { readonly name: string; readonly account: string } | undefined;
+  readonly service:
+    | {
+        readonly name: string;
+        readonly account: string;
+        readonly accountSid?: string | undefined;
+      }
+    | undefined;
   readonly random: Random;
   /** Makes ULIDs. */
   readonly newId: NewId;

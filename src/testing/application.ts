@@ -3,6 +3,7 @@ import { stream } from "../flows/actions.ts";
 import { flowHandler } from "../flows/handler.ts";
 import { machineUrl } from "../flows/machine-url.ts";
 import { fail } from "../lib/check.ts";
+import { mostSteps } from "../server/call.ts";
 import type { Service } from "../service.ts";
 import type { CheckedOptions, SimulatedOptions } from "./simulate-options.ts";
 
@@ -68,16 +69,28 @@ const signedUrl = async (
     : signUrl(flow_url, signing);
 };
 
+/** @throws {BadParametersException} where a flow has been asked too often, which may be for ever */
+const checkLength = (requests: number): void => {
+  if (requests <= mostSteps) return;
+  const rule = `must have at most ${mostSteps} actions: outdial's own interface ends a call there, and a carrier ends no loop`;
+  fail("flow", rule);
+};
+
 /** A flow of the application's. Where its media is, nobody needs to answer: its length is assumed. */
 const flowApplication = async (
   flow: NonNullable<CheckedOptions["flow"]>,
   options: CheckedOptions,
 ): Promise<CallApplication> => {
   const { service, secret, context, media = () => new Response(null) } = options;
+  let requests = 0;
   return {
     flow_url: await signedUrl(options, secret ? { secret, context } : undefined),
     // The service requests a part of media, and the whole of anything else.
-    answer: (request) => (request.headers.has("range") ? media(request) : flow(request)),
+    answer: (request) => {
+      if (request.headers.has("range")) return media(request);
+      checkLength(++requests);
+      return flow(request);
+    },
     optionsFor: async (url) => ({
       ...(service && { service }),
       ...(secret &&

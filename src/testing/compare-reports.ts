@@ -120,6 +120,8 @@ const ReportSchema = object(
       object({ who: text, type: optional(text), text, final: truth, ms: figure }, presence),
       list,
     ),
+    // Reports of before have none.
+    faults: optional(array(object({ text, ms: figure }, presence), list)),
     end: object(
       {
         ms: figure,
@@ -225,6 +227,7 @@ const comparedFigures: readonly Compared[] = [
   { name: "played.n", worse: "fewer", of: doneIn("flow", "played") },
   { name: "recorded.n", worse: "other", of: doneIn("callee", "recorded") },
   { name: "dialed.n", worse: "other", of: doneIn("flow", "dialed") },
+  { name: "faults.n", worse: "more", of: ({ faults = [] }) => faults.length },
   { name: "end.by", worse: "other", of: ({ end }) => end.by },
   { name: "end.reason", worse: "other", of: ({ end }) => end.reason },
   { name: "end.session", worse: "other", of: ({ end }) => end.session },

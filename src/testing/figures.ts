@@ -63,6 +63,14 @@ export interface Trust {
   readonly ok: boolean;
 }
 
+/** What went wrong in the flow of a simulated call that ended as any. */
+export interface SimulatedFault {
+  /** What was wrong, with the name of the error: a function of yours threw or was late; or the rule that its action broke. */
+  readonly text: string;
+  /** When it came, in milliseconds since the answer. */
+  readonly ms: number;
+}
+
 /** The figures of a simulated call. All times are in milliseconds, since the answer. */
 export interface CallFigures {
   /** One for each utterance of the caller, and in a flow one for each time that keys are pressed; the agent's first words are none. */
@@ -81,6 +89,8 @@ export interface CallFigures {
   readonly tools: readonly SimulatedTool[];
   /** What was said, in order, where the agent sends texts; and what a flow and its callee did. */
   readonly transcript: readonly SimulatedText[];
+  /** What went wrong in a flow, in order: a step that throws hangs up, so the call ends as `normal`. Empty without a flow. */
+  readonly faults: readonly SimulatedFault[];
   /** How the call ended: for the service, and for the session. */
   readonly end: {
     readonly ms: number;

@@ -2,7 +2,7 @@ import type { CalleeAct } from "../emulator/callee-script.ts";
 import type { LineParts } from "../emulator/simulated-line.ts";
 import type { Part } from "../performer/line.ts";
 import type { CallRecord, HistoryEntry } from "../server/history.ts";
-import type { SimulatedText } from "./figures.ts";
+import type { SimulatedFault, SimulatedText } from "./figures.ts";
 import { responseWindow, type Turn } from "./turns.ts";
 
 /** What a part of a flow is in the transcript; a pause is nothing. */
@@ -106,6 +106,14 @@ export const transcriptOf = (
     (one, other) => one.ms - other.ms,
   );
 };
+
+/** What went wrong in the flow of a call that went on to its end. Services count its steps differently, so none is named. */
+export const faultsOf = ({ history, answered_at = 0 }: CallRecord): readonly SimulatedFault[] =>
+  history.flatMap((entry) =>
+    entry.type === "flow_error"
+      ? [{ text: entry.message.replace(/^step \d+: /, ""), ms: Date.parse(entry.at) - answered_at }]
+      : [],
+  );
 
 /** When media sockets were open, in milliseconds since the answer. */
 const socketsOf = ({ history, answered_at = 0 }: CallRecord) =>

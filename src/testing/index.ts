@@ -21,7 +21,13 @@ export type { MediaClock, SessionObserver, VirtualClock } from "../lib/clock.ts"
 export type { Summary } from "../lib/summary.ts";
 export { type ComparisonRules, compareReports, type Difference } from "./compare-reports.ts";
 export type { Detector, Segment } from "./detector.ts";
-export type { CallFigures, SimulatedText, SimulatedTool, Trust } from "./figures.ts";
+export type {
+  CallFigures,
+  SimulatedFault,
+  SimulatedText,
+  SimulatedTool,
+  Trust,
+} from "./figures.ts";
 export { wav } from "./files.ts";
 export type { LineFaults } from "./line.ts";
 export type { Report, ReportOptions } from "./report.ts";

@@ -92,7 +92,7 @@ const summaryRow = (name: string, { n, min, p50, p95, p99, max }: Summary): Mark
   html`<tr><th scope="row">${name}</th><td>${n}</td><td>${ms(min)}</td><td>${ms(p50)}</td><td>${ms(p95)}</td><td>${ms(p99)}</td><td>${ms(max)}</td></tr>`;
 
 /** The faults of a turn, in words. */
-const faults = (turn: Turn): string =>
+const faultsOf = (turn: Turn): string =>
   [
     turn.cutIn && "the agent cut in",
     turn.talkedOn &&
@@ -121,7 +121,7 @@ const endOf = ({ by, session, reason }: Report["end"]): string =>
   session ?? (by && reason === "normal" ? `hung up by the ${by}` : String(reason));
 
 const turnRow = (turn: Turn, at: number): Markup =>
-  html`<tr><th scope="row">${at + 1}</th><td>${ms(turn.from)}</td><td>${ms(turn.to)}</td><td>${turn.expect}</td><td>${ms(turn.response)}</td><td>${ms(turn.stop)}</td><td class="bad">${faults(turn)}</td></tr>`;
+  html`<tr><th scope="row">${at + 1}</th><td>${ms(turn.from)}</td><td>${ms(turn.to)}</td><td>${turn.expect}</td><td>${ms(turn.response)}</td><td>${ms(turn.stop)}</td><td class="bad">${faultsOf(turn)}</td></tr>`;
 
 const table = (label: string, heads: readonly string[], rows: readonly Markup[]): Markup =>
   rows.length === 0
@@ -138,8 +138,19 @@ export const pageOf = async (
   audio: CallAudio,
   wav: Uint8Array<ArrayBuffer>,
 ): Promise<string> => {
-  const { firstAudio, response, stop, turns, tools, transcript, overlap, deadAir, end, trust } =
-    report;
+  const {
+    firstAudio,
+    response,
+    stop,
+    turns,
+    tools,
+    transcript,
+    overlap,
+    deadAir,
+    faults,
+    end,
+    trust,
+  } = report;
   const style = styleOf(end.ms);
   const hash = base64(new Uint8Array(await crypto.subtle.digest("SHA-256", utf8(style))));
   const policy = `default-src 'none'; style-src 'sha256-${hash}'; media-src data:; base-uri 'none'; form-action 'none'`;
@@ -157,6 +168,7 @@ export const pageOf = async (
 <h1>A simulated call</h1>
 <p>${ms(end.ms)}. It ended as <code>${endOf(end)}</code>. Measured in ${trust.clock} time, at the caller's ear; the agent's speech was found by: ${trust.detector}.</p>
 ${doubts(trust).map((doubt) => html`<p class="bad">${doubt}: don't trust these figures.</p>`)}
+${faults.map(({ ms: at, text }) => html`<p class="bad">At ${ms(at)} the flow failed, and hung up. ${text}.</p>`)}
 <h2 id="picture">The line</h2>
 <p class="soft">Above the caller, below the agent. Grey: the turns of the caller. Red: audio that was cut off.</p>
 <div class="scroll picture" tabindex="0" role="region" aria-labelledby="picture">${picture(report, audio)}</div>

@@ -62,7 +62,7 @@ const shownText = ({ type, text }: SimulatedText): string => {
 /** What a report leaves out. */
 export interface ReportOptions {
   /**
-   * Changes each text of the transcript, and each argument of a tool that is a text or has one: reports are committed, and
+   * Changes each text of the transcript and of the faults, and each argument of a tool that is a text or has one: reports are committed, and
    * may hold names.
    *
    * @defaultValue they stay as they are
@@ -100,7 +100,7 @@ export const reportOf = async (
   options: ReportOptions,
 ): Promise<Report> => {
   const { redact = (text: string) => text } = check(ReportOptionsSchema, () => options, "options");
-  const { turns, firstAudio, response, stop, overlap, deadAir, end, trust } = call;
+  const { turns, firstAudio, response, stop, overlap, deadAir, faults, end, trust } = call;
   return {
     version: 1,
     outdial: version,
@@ -113,6 +113,7 @@ export const reportOf = async (
     deadAir,
     tools: call.tools.map((tool) => ({ ...tool, args: redacted(tool.args, redact) })),
     transcript: call.transcript.map((each) => ({ ...each, text: redact(shownText(each)) })),
+    faults: faults.map((fault) => ({ ...fault, text: redact(fault.text) })),
     end,
     trust,
   };

@@ -16,7 +16,7 @@ import { checkActs, type Noted, noting, wordsOf } from "./caller.ts";
 import { type Detector, energyDetector, keyTonesOf, type Segment, silenced } from "./detector.ts";
 import type { CallFigures, SimulatedText, SimulatedTool } from "./figures.ts";
 import { withoutKeys, writeFiles } from "./files.ts";
-import { keyTurns, performedBy, transcriptOf } from "./flow-transcript.ts";
+import { faultsOf, keyTurns, performedBy, transcriptOf } from "./flow-transcript.ts";
 import { impairmentOf, type LineFaults, lineSockets, lossOf } from "./line.ts";
 import { type Inputs, type Report, type ReportOptions, reportOf } from "./report.ts";
 import { pageOf } from "./report-page.ts";
@@ -191,6 +191,7 @@ const figuresOf = (
     deadAir: deadAirOf([...caller, ...agent, ...keys], end),
     tools: observed.tools,
     transcript: [...inFlow, ...observed.transcript].sort((one, other) => one.ms - other.ms),
+    faults: flow ? faultsOf(record) : [],
     end: {
       ms: end,
       reason: record.reason,

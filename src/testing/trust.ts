@@ -108,7 +108,7 @@ export const trustOf = (
 export const comparedTrust = (trust: Trust, first: Report, second: Report): Trust => {
   const names = [
     ...(["inputs", "turns", "firstAudio", "response", "stop", "overlap", "deadAir"] as const),
-    ...(["tools", "transcript", "end"] as const),
+    ...(["tools", "transcript", "faults", "end"] as const),
   ];
   const differs = names.filter(
     (name) => JSON.stringify(first[name]) !== JSON.stringify(second[name]),

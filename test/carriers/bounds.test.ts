@@ -66,6 +66,14 @@ describe.each(markupCarriers)("$name", (carrier) => {
     expect([call.reason, call.duration]).toEqual(["max_duration", 100]);
   });
 
+  it("a flow of more than 50 documents is noted once, and goes on: the carrier ends no loop", async () => {
+    const document = "<Response><Pause/><Redirect>/voice</Redirect></Response>";
+    const { call } = await followDocument(carrier, document, { maxDuration: 100_000 });
+    expect(call.reason).toBe("max_duration");
+    const notes = call.history.filter(({ type }) => type === "note");
+    expect(notes).toMatchObject([{ text: expect.stringMatching(/more than 50 actions: outdial/) }]);
+  });
+
   it.each(["-1", "1e9", "NaN", "", "٣"])(
     "numbers that are none (%j) are the defaults",
     async (wanted) => {
@@ -95,6 +103,15 @@ describe("Vonage", () => {
       more: { length_timer: 100 },
     });
     expect([call.reason, call.duration]).toEqual(["max_duration", 100]);
+  });
+
+  it("a flow of more than 50 NCCOs is noted once, and goes on", async () => {
+    const input = { action: "input", type: ["dtmf"], dtmf: { timeOut: 1 }, eventUrl: ["/again"] };
+    const answers = { "/again": [input] };
+    const { call } = await follow([input], { answers, more: { length_timer: 100 } });
+    expect(call.reason).toBe("max_duration");
+    const notes = call.history.filter(({ type }) => type === "note");
+    expect(notes).toMatchObject([{ text: expect.stringMatching(/more than 50 actions: outdial/) }]);
   });
 
   it("its two hours hold where neither the request nor the emulator has a limit", async () => {

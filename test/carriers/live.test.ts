@@ -1,6 +1,7 @@
 // Calls that were placed: what we send beside what each carrier's own client sends, and ours on the emulators.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
 import {
   afterAll,
   beforeAll,
@@ -12,13 +13,25 @@ import {
   vi,
 } from "vitest";
 import { signUrl } from "../../src/callbacks/signed-url.ts";
-import { create, end, get, type LiveOptions, recording, redirect } from "../../src/calls/index.ts";
+import {
+  create,
+  end,
+  ended,
+  get,
+  type LiveOptions,
+  type OptionsOrClient,
+  press,
+  recording,
+  redirect,
+  why,
+} from "../../src/calls/index.ts";
 import { telnyx } from "../../src/carriers/telnyx/index.ts";
 import { twilio } from "../../src/carriers/twilio/index.ts";
 import { vonage } from "../../src/carriers/vonage/index.ts";
 import { createEmulator, type EmulatorOptions } from "../../src/emulator/index.ts";
 import { dial, hangup } from "../../src/flows/actions.ts";
 import { flowHandler } from "../../src/flows/handler.ts";
+import { Client } from "../../src/index.ts";
 import type { RedirectedCall, Service } from "../../src/service.ts";
 import {
   applicationId as telnyxApplication,
@@ -274,6 +287,66 @@ describe.each<Stage>([own, ...carriers])("$name", (stage) => {
     await expect(end(unknown, options)).rejects.toThrow("(the call was not ended)");
   });
 });
+
+test.each<Stage>([own, ...carriers])(
+  "$name: an id of no call's form is no such call",
+  async (stage) => {
+    const { options } = await start(stage);
+    for (const read of [
+      () => get("no-such-call", options),
+      () => get("+12025550100", options),
+      () => end("x", options),
+    ]) {
+      const error: unknown = await read().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ name: "ServiceException", code: 404 });
+      expect(String(error)).toMatch(/not found|no such call/i);
+      expect(String(error)).not.toMatch(/emulated|2025550100/);
+    }
+  },
+);
+
+test.each<Stage>([own, ...carriers])(
+  "$name: each function about a call takes a client where it takes options, with the same result",
+  async (stage) => {
+    /** What comes of each function at a call of its own: the fields, or the message. */
+    const outcomes = async (of: (options: LiveOptions) => OptionsOrClient) => {
+      const { options, id, answerCall } = await start(stage);
+      await answerCall();
+      const given = of(options);
+      const works: readonly (() => Promise<unknown>)[] = [
+        () => get(id, given),
+        () => why(id, given),
+        () => press(id, "1", given),
+        () => redirect({ id, ...numbers }, "https://app.test/flow", given),
+        () => end(id, given),
+        () => ended(id, given),
+        () => recording(id, given).then(({ status }) => status),
+      ];
+      const found: string[] = [];
+      for (const work of works) {
+        const outcome: unknown = await work().catch(String);
+        found.push(
+          typeof outcome === "object"
+            ? Object.keys(Object(outcome)).join()
+            : String(outcome).replaceAll(id, "ID"),
+        );
+      }
+      return found;
+    };
+    let shown = "";
+    let key = "";
+    const byClient = await outcomes(({ apiKey, ...others }) => {
+      const client = new Client(apiKey, others);
+      key = String(apiKey).slice(0, 20);
+      shown = `${inspect(client, { showHidden: true, depth: 9 })}${JSON.stringify(client)}`;
+      return client;
+    });
+    expect(byClient).toEqual(await outcomes((options) => options));
+    expect(byClient[0]).toMatch(/^id,.*state/);
+    expect(byClient[5]).toMatch(/^id,.*state/);
+    expect(shown).not.toContain(key);
+  },
+);
 
 test("outdial's own interface can't redirect, which is refused by name before anything is sent", async () => {
   const { options, id } = await start(own);

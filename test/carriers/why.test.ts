@@ -85,22 +85,44 @@ describe.each<Stage>([{ name: "outdial's own interface", emulated: {} }, ...carr
       expect(JSON.stringify(found)).not.toMatch(new RegExp(`${pin}|app\\.test|2025550`));
     });
 
-    test("what a function of yours throws is in the history: to the service the call ends as any", async () => {
+    test("what a function of yours throws is named by its error's name: to the service the call ends as any", async () => {
       const flow_url = await signUrl("https://app.test/flow", { secret });
-      const onAnswer = () => Promise.reject(new RangeError("no row"));
+      const onAnswer = () => Promise.reject(new RangeError(`no row of ${pin}`));
       const throwing = flowHandler({
         ...(service && { service }),
         ...{ secret, onAnswer, onError: () => {} },
       });
-      const { id, emulator } = await place(stage, throwing, { flow_url });
+      const { id, options, emulator } = await place(stage, throwing, { flow_url });
       const { reason, history = [] } = emulator.call(id) ?? {};
       expect(reason).toBe("normal");
-      expect(history.filter(({ type }) => type === "note")).toMatchObject([
-        { text: expect.stringMatching(/^flowHandler answered hangup: .* onError/) },
+      const text =
+        "step 1: flow_url answered hangup, as a function of yours failed (outdial-failed: RangeError)";
+      expect(history.filter(({ type }) => type === "flow_error")).toMatchObject([
+        { step: 1, field: "flow_url", message: text },
       ]);
+      const found = await why(id, options);
+      expect(found).toMatchObject({ state: "completed", causes: [{ text, level: "error" }] });
+      expect(found.explanation).toMatch(
+        /^The call was answered, but its flow could not.* Your own handler hung up, .* onError/,
+      );
+      expect(JSON.stringify([found, history])).not.toContain("no row");
       const well = await place(stage, handler, { flow_url });
       const entries = well.emulator.call(well.id)?.history.map(({ type }) => type);
-      expect(entries).not.toContain("note");
+      expect(entries).not.toContain("flow_error");
+    });
+
+    test.each<[string, unknown, string]>([
+      ["an action that breaks a rule", { action: "sing" }, "action must be play, "],
+      ["no action", undefined, "action must be "],
+    ])("of %s the rule is named", async (_, returned, rule) => {
+      const flow_url = await signUrl("https://app.test/flow", { secret });
+      const wrong = flowHandler({
+        ...(service && { service }),
+        ...{ secret, onAnswer: () => returned as never, onError: () => {} },
+      });
+      const { id, options } = await place(stage, wrong, { flow_url });
+      const { causes } = await why(id, options);
+      expect(causes).toMatchObject([{ text: expect.stringContaining(`(outdial-failed: ${rule}`) }]);
     });
 
     test.each([

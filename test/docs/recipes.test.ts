@@ -105,6 +105,20 @@ describe("a program of docs/recipes.md and docs/simulated-calls.md", () => {
     expect({ exit, stderr, stdout }).toEqual({ exit: 0, stderr: "", stdout: `${printed}\n` });
   });
 
+  test.each([
+    ["", "twilio"],
+    ["twilio", "twilio"],
+    ["vonage", "vonage"],
+  ])("Remind somebody, at the row %j of two carriers", async (CARRIER, name) => {
+    const [program = "", table = ""] = blocksOf("Remind somebody", "ts");
+    expect(table).toContain("const carriers = {");
+    const file = join(folder, `two-carriers-${CARRIER}.ts`);
+    writeFileSync(file, withService(program, ofSources(table)));
+    const { code: exit, stdout, stderr } = await execute(bin("node"), [file], { CARRIER });
+    const printed = `${name} string\nconfirmed\n`;
+    expect({ exit, stderr, stdout }).toEqual({ exit: 0, stderr: "", stdout: printed });
+  });
+
   test.each(Object.entries(services))(
     "Test a flow on each push, with the service %s",
     async (name, service) => {

@@ -13,7 +13,7 @@ process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
 const root = process.env.OUTDIAL_ASTERISK ?? join(tmpdir(), "exchange", "asterisk");
 
 /** What follows `npm test`: less than five minutes, the installation included. */
-const short = ["reminder", "endings", "compared", "lost", "twilio", "telnyx", "vonage"];
+const short = ["reminder", "trunk", "endings", "compared", "lost", "twilio", "telnyx", "vonage"];
 const given = process.argv.slice(2);
 const isShort = given.includes("--short");
 const args = isShort

@@ -26,6 +26,11 @@ export interface Stage {
   readonly addTelephone: (number: string) => Promise<Telephone>;
 }
 
+/** An Asterisk, and how it reaches numbers; without a rule, the telephones themselves. */
+export interface StageExchange extends Pick<ProvidedExchange, "asterisk" | "speech"> {
+  readonly endpoint?: (number: string) => string;
+}
+
 /**
  * Opens a stage whose application answers in this process.
  *
@@ -33,7 +38,7 @@ export interface Stage {
  */
 export const openStage = async (
   options: EmulatorOptions,
-  { asterisk, speech }: Pick<ProvidedExchange, "asterisk" | "speech"> = inject("exchange"),
+  { asterisk, speech, endpoint }: StageExchange = inject("exchange"),
   kept: number = Number.POSITIVE_INFINITY,
 ): Promise<Stage> => {
   const telephone = await Telephone.open();
@@ -42,6 +47,7 @@ export const openStage = async (
     ari: { ...asterisk, app: `app${process.pid}x${++applications}` },
     endpoint: (number) => {
       if (!number.startsWith("+")) return;
+      if (endpoint) return endpoint(number);
       const { address, port } = others.get(number) ?? telephone;
       return `PJSIP/trunk/sip:${number}@${address}:${port}`;
     },

@@ -19,18 +19,22 @@ export interface Certificates {
   readonly spki: string;
 }
 
-const here = "subjectAltName=DNS:localhost,IP:127.0.0.1";
+const here = "DNS:localhost,IP:127.0.0.1";
 
-/** Name, issuer, extensions and days of each certificate that is not an authority's own. */
+/** Name, issuer, whether it names this machine, and days of each certificate that is not an authority's own. */
 const wanted = [
-  ["good", "authority", here, 2],
-  ["expired", "authority", here, -1],
-  ["misnamed", "authority", "subjectAltName=DNS:elsewhere.test", 2],
-  ["unknown", "stranger", here, 2],
+  ["good", "authority", true, 2],
+  ["expired", "authority", true, -1],
+  ["misnamed", "authority", false, 2],
+  ["unknown", "stranger", true, 2],
 ] as const;
 
-/** Makes an authority, another one that nobody knows, and their certificates. Needs `openssl`. */
-export const makeCertificates = (): Certificates => {
+/**
+ * Makes an authority, another one that nobody knows, and their certificates. Needs `openssl`.
+ *
+ * @param machine - the names of this machine in them
+ */
+export const makeCertificates = (machine = here): Certificates => {
   const folder = mkdtempSync(join(tmpdir(), "outdial-faults-"));
   const openssl = (...args: readonly string[]) =>
     execFileSync("openssl", args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
@@ -41,8 +45,9 @@ export const makeCertificates = (): Certificates => {
       ...["-keyout", `${name}.key`, "-out", `${name}.pem`],
     );
   }
-  for (const [name, issuer, extension, days] of wanted) {
-    writeFileSync(join(folder, `${name}.ext`), extension);
+  for (const [name, issuer, isNamed, days] of wanted) {
+    const names = isNamed ? machine : "DNS:elsewhere.test";
+    writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${names}`);
     openssl("req", ...newKey, "-subj", `/CN=${name}`, "-keyout", `${name}.key`, "-out", "csr");
     openssl(
       ...["x509", "-req", "-in", "csr", "-days", String(days), "-extfile", `${name}.ext`],

@@ -1,6 +1,10 @@
 import type Telnyx from "telnyx";
 import { APIError } from "telnyx";
 import { describe, expect, it } from "vitest";
+import { create, ended, get } from "../../src/calls/index.ts";
+import { telnyx } from "../../src/carriers/telnyx/index.ts";
+import { createEmulator } from "../../src/emulator/index.ts";
+import { say } from "../../src/flows/index.ts";
 import { answering, from } from "../carriers/stage.ts";
 import {
   accountSid,
@@ -189,6 +193,28 @@ describe("Telnyx's own client", () => {
     const recordings = calls.recordingsJson.retrieveRecordingsJson(sid, { account_sid });
     expect(await refusal(recordings)).toMatchObject(unknown);
     expect(await callOf(client, sid)).toMatchObject({ status: "ringing" });
+  });
+
+  it("has the account of the service that it stands for", async () => {
+    const accountSid = "61bf923e-5e4d-4595-a110-56190ea18a1b";
+    const service = telnyx({ applicationId, accountSid });
+    await using emulator = createEmulator({
+      ...{ service, clock: "instant" },
+      fetch: () => new Response(null, { status: 204 }),
+    });
+    const options = {
+      apiKey: emulator.apiKey,
+      service,
+      baseUrl: "https://api.test",
+      fetch: emulator.fetch,
+    };
+    const { id } = await create(
+      { from_number: from, to_number: answering, flow: say("Hello.") },
+      options,
+    );
+    expect(await ended(id, options)).toMatchObject({ id, state: "completed" });
+    const other = { ...options, service: telnyx({ applicationId, accountSid: "other" }) };
+    await expect(get(id, other)).rejects.toMatchObject({ code: 404 });
   });
 
   it("ends a call without its account at the path that is deprecated", async () => {

@@ -238,6 +238,8 @@ describe("an NCCO of Vonage's own builders is followed action by action", () => 
   });
 });
 
+const keys = (dtmf: object) => ({ action: "input", type: ["dtmf"], dtmf, eventUrl: ["/menu"] });
+
 it.each<[string, object, string]>([
   ["talk without text", { action: "talk" }, "talk.text must be a string"],
   ["stream without a URL", { action: "stream" }, "stream.streamUrl must be a list of one URL"],
@@ -252,6 +254,24 @@ it.each<[string, object, string]>([
     "connect.endpoint.number must be",
   ],
   ["notify without eventUrl", { action: "notify", payload: {} }, "notify.eventUrl is missing"],
+  ["input of 21 keys", keys({ maxDigits: 21 }), "input.dtmf.maxDigits must be from 1 to 20"],
+  ["input of 11 s", keys({ timeOut: 11 }), "input.dtmf.timeOut must be from 0 to 10"],
+  [
+    "input of a minute's silence",
+    { action: "input", type: ["speech"], speech: { startTimeout: 61 }, eventUrl: ["/menu"] },
+    "input.speech.startTimeout must be from 1 to 60",
+  ],
+  [
+    "record until 2 s of silence",
+    { action: "record", endOnSilence: 2 },
+    "record.endOnSilence must be from 3 to 10",
+  ],
+  ["record of 2 s", { action: "record", timeOut: 2 }, "record.timeOut must be from 3 to 7200"],
+  [
+    "connect that rings for ever",
+    { action: "connect", timeout: 7_201, endpoint: [phone(busy)] },
+    "connect.timeout must be from 1 to 7200",
+  ],
   ["wait of a day", { action: "wait", timeout: 86_400 }, "wait.timeout must be from 0.1 to 7200"],
   [
     "ftp",

@@ -213,7 +213,7 @@ export interface ShardedCampaign {
   readonly results: (only?: Disposition) => AsyncIterable<Result>;
   /** Every change of state with its time, in order, shard by shard, read as it arrives. */
   readonly audit: () => AsyncIterable<ShardAuditEntry>;
-  /** The names of all answers, in the order in which they first came up: the columns of a table. */
+  /** The names of all answers and of named recordings, in the order in which they first came up: the columns of a table. */
   readonly answerNames: () => Promise<readonly string[]>;
   /** The names of all variables that contacts have. It reads the whole list. */
   readonly variableNames: () => Promise<readonly string[]>;

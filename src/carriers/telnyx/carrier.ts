@@ -1,4 +1,5 @@
 import { type Carrier, commonOptions } from "../carrier.ts";
+import { defaultAccountSid } from "./server/rest.ts";
 import { telnyxSide } from "./server/side.ts";
 
 const projectAccount = "1000000000000000001";
@@ -19,6 +20,7 @@ export const telnyxCarrier: Carrier = {
     hint: (setting) => [
       '\n  In your application: the key above, the public key behind "signs with", whose private key is',
       `  published, and { baseURL: ${setting("TELNYX_BASE_URL")} } for its client, with /v2 at its end`,
+      `  Its account, for get, ended and why: OUTDIAL_ACCOUNT_SID, or ${defaultAccountSid}`,
     ],
     params: { record: true },
     expires: false,

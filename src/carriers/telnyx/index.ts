@@ -75,6 +75,7 @@ export const telnyx = (options: TelnyxOptions): Service => {
   const settings = settingsOf(() => others);
   return {
     ...callSide(settings, texmlEncoder(settings.machineDetection, voices)),
+    accountSid,
     live: liveSide(accountSid),
     application: applicationSide({ ...settings, voices }),
     media: mediaSide(),

@@ -40,9 +40,9 @@ export const liveSide = (accountSid: string | undefined): CarrierLive => {
     recordings: {
       list: (id, baseUrl) => ({ method: "GET", url: `${urlOf(id, baseUrl)}/Recordings.json` }),
       // Their order isn't documented.
-      urlIn: (body) => {
+      urlIn: (body, _, _id, recordingId) => {
         const timeOf = (time: unknown): number => Date.parse(String(time)) || 0;
-        const ready = recordingsIn(body).filter(({ media_url }) => isText(media_url));
+        const ready = recordingsIn(body, recordingId).filter(({ media_url }) => isText(media_url));
         const [latest] = ready.toSorted(
           (one, other) => timeOf(other.date_created) - timeOf(one.date_created),
         );

@@ -75,9 +75,9 @@ export const liveSide = (options: TwilioSettings): CarrierLive => {
     recordings: {
       list: (id, baseUrl) => ({ method: "GET", url: urlOf(id, baseUrl, "/Recordings") }),
       // The latest comes first; one that is recorded at this moment has no file.
-      urlIn: (body, baseUrl, id) => {
+      urlIn: (body, baseUrl, id, recordingId) => {
         const { sid } =
-          recordingsIn(body).find(
+          recordingsIn(body, recordingId).find(
             ({ call_sid, status }) => isOfCall(call_sid ?? id, id) && status === "completed",
           ) ?? {};
         return isText(sid) ? `${rootOf(baseUrl)}/Recordings/${encodeURIComponent(sid)}` : undefined;

@@ -34,8 +34,11 @@ export const readResource: CarrierLive["read"] = (raw) => {
   };
 };
 
-/** The recordings of a list. */
-export const recordingsIn = ({
-  recordings,
-}: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] =>
-  Array.isArray(recordings) ? recordings.map(fieldsOf) : [];
+/** The recordings of a list, or the one with an id. */
+export const recordingsIn = (
+  { recordings }: Readonly<Record<string, unknown>>,
+  recordingId: string | undefined,
+): readonly Readonly<Record<string, unknown>>[] =>
+  (Array.isArray(recordings) ? recordings : [])
+    .map(fieldsOf)
+    .filter(({ sid }) => recordingId === undefined || sid === recordingId);

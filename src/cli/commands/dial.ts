@@ -48,7 +48,12 @@ import {
 } from "../dial/options.ts";
 import { progressAfter } from "../dial/plan.ts";
 import { type Receiver, receiverAddress, startReceiver } from "../dial/receiver.ts";
-import { erasedLine, prepareFolder, RecordingFolder } from "../dial/recordings.ts";
+import {
+  erasedLine,
+  prepareFolder,
+  RecordingFolder,
+  recordingCommand,
+} from "../dial/recordings.ts";
 import { requestErrors, troubleOf } from "../dial/refusals.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
 import { hintAtInterrupt, pauseNote } from "../dial/stopping.ts";
@@ -299,6 +304,8 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
           campaign: () => opened.campaign,
           fetch: (url) =>
             recording(url, { apiKey, ...(service ? { service, ...own } : { baseUrl }) }),
+          commandFor: (made, path) =>
+            recordingCommand(made, path, { ...flags, service: service?.name }),
           report: (line) => void terminal.report(`outdial: ${plain(line)}`),
         });
   const script = given && (recordings?.watch(given) ?? given);
@@ -387,7 +394,11 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   await recordings?.complete(invoked.signal);
   const isHeld = await closeAll(opened);
   reached("placed");
-  if (recordings) await terminal.report(plain(recordings.summary));
+  if (recordings) {
+    for (const line of [recordings.summary, ...recordings.commands]) {
+      await terminal.report(plain(line));
+    }
+  }
   if (isHeld) {
     await terminal.report(
       "outdial: another program holds the ledger, so it was not marked as closed: the next run checks it",

@@ -136,13 +136,13 @@ const ringing = (text: string) => {
 /** The carrier that is emulated, if there is one. */
 const serviceOf = (
   { service, account }: Values<typeof flags>,
-  { OUTDIAL_SERVICE, OUTDIAL_ACCOUNT }: Environment,
+  { OUTDIAL_SERVICE, OUTDIAL_ACCOUNT, OUTDIAL_ACCOUNT_SID: accountSid }: Environment,
 ): EmulatorOptions["service"] => {
   const name = service ?? OUTDIAL_SERVICE;
   if (!name) return undefined;
   const carrier = carrierNamed(name);
   const id = account ?? OUTDIAL_ACCOUNT;
-  if (id) return { name, account: id };
+  if (id) return { name, account: id, ...(accountSid && { accountSid }) };
   throw new UsageError(
     `--account (${carrier.account}) is missing, which --service needs (or OUTDIAL_ACCOUNT)`,
   );

@@ -19,6 +19,11 @@ const flags = {
     value: "name",
     help: "a further https host, such as your own storage; it gets no key",
   },
+  "recording-id": {
+    type: "string",
+    value: "id",
+    help: "of a call: which one, with Twilio and Telnyx; default the latest",
+  },
   ...liveFlags,
 } as const;
 
@@ -41,13 +46,13 @@ export const command: Command = defineCommand({
     2: "the command line is wrong; nothing was sent",
   },
   run: async ({
-    flags: { host: hosts = [], output = "", ...given },
+    flags: { host: hosts = [], output = "", "recording-id": recordingId, ...given },
     args: [url = ""],
     env,
     ...host
   }) => {
     await withLive(given, env, host, (options) =>
-      writeNew(output, () => recording(url, { ...options, hosts })).catch(unwritable),
+      writeNew(output, () => recording(url, { ...options, hosts, recordingId })).catch(unwritable),
     );
     return exits.done;
   },

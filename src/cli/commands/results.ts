@@ -24,6 +24,14 @@ export const cell = (value: unknown): string => {
 const timeOf = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString();
 
+/** The service's ids of recordings, apart by spaces; nothing where there are none. */
+const idsOf = (recordings: Result["recordings"]): string | undefined =>
+  recordings.map(({ recording_id }) => recording_id).join(" ") || undefined;
+
+/** What a contact has answered to a question: for one that was recorded, the ids of its recordings. */
+const answerOf = ({ answers, recordings }: Result, name: string): string | undefined =>
+  own(answers, name) ?? idsOf(recordings.filter(({ as }) => as === name));
+
 /** Every column, in order. */
 const columns: Readonly<Record<string, (result: Result) => string | number | undefined>> = {
   to_number: ({ to_number }) => to_number,
@@ -38,6 +46,7 @@ const columns: Readonly<Record<string, (result: Result) => string | number | und
   answered_by: ({ answered_by }) => answered_by,
   cost: ({ cost }) => cost,
   currency: ({ currency }) => currency,
+  recordings: ({ recordings }) => idsOf(recordings),
 };
 
 /** The column that a ledger has where its campaign has several services. */
@@ -81,13 +90,17 @@ const csvRow = (result: Result, { own: fields, answers, variables }: Added): str
     ...Object.entries(fields).map(([name, of]) =>
       name === "to_number" ? result.to_number : cell(of(result)),
     ),
-    ...answers.map((name) => cell(own(result.answers, name))),
+    ...answers.map((name) => cell(answerOf(result, name))),
     ...variables.map((name) => cell(own(result.variables, name))),
   ].join(",");
 
 const jsonRow = (result: Result, { own: fields }: Added, withVariables: boolean): string =>
   jsonLine({
-    ...Object.fromEntries(Object.entries(fields).map(([name, of]) => [name, of(result)])),
+    ...Object.fromEntries(
+      Object.entries(fields)
+        .filter(([name]) => name !== "recordings")
+        .map(([name, of]) => [name, of(result)]),
+    ),
     answers: result.answers,
     ...(result.recordings.length > 0 && {
       recordings: result.recordings.map(({ recording_id }) => recording_id),
@@ -143,7 +156,8 @@ duration the seconds from the answer to the end.`,
     `cost is what the carrier charges for the last call, as it reports it, and currency its currency, if
 named.`,
     `Where the list was dialled by several services, service is the one of the last call.`,
-    "With --json, recordings has the service's ids of what a record of the flow has recorded.",
+    `recordings has the service's ids of what a record of the flow has recorded, apart by spaces, and a
+column of its own those of each that has a name.`,
     `What people answered has a column for each question, in the order in which they first came up. One
 with the name of another column is called answer_NAME, and a column of the list list_NAME.`,
   ],

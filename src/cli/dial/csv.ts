@@ -69,7 +69,9 @@ export const describeColumns = ({
       ...[...variables].flatMap(([name, index]) => from(`variable ${name}`, index)),
     ].join(", "),
     ...(unused.length > 0
-      ? [`not used: ${unused.slice(0, mostNames).map(quotedName).join(", ")}${more}`]
+      ? [
+          `not used: ${unused.slice(0, mostNames).map(quotedName).join(", ")}${more} (a flow gets the columns that --variables names)`,
+        ]
       : []),
   ].join("; ");
 };

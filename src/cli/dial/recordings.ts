@@ -5,6 +5,8 @@ import type { Context } from "../../callbacks/index.ts";
 import type { Campaign, KeptRecording, Script, ScriptStep } from "../../campaigns/index.ts";
 import { longestId, whenFree } from "../../campaigns/recordings.ts";
 import type { RecordingInput } from "../../flows/index.ts";
+import { isException } from "../../index.ts";
+import { withoutThrowing } from "../../lib/check.ts";
 import { exits, Failure } from "../command.ts";
 import { partOf, writeNew } from "../new-file.ts";
 import { codeOf } from "../terminal.ts";
@@ -98,9 +100,72 @@ export const prepareFolder = async (path: string): Promise<string> => {
   }
 };
 
+/** A text as a shell takes it. */
+const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The flags of `dial` that say where its calls are. */
+interface ServiceFlags {
+  readonly service?: string | undefined;
+  readonly account?: string | undefined;
+  readonly "base-url"?: string | undefined;
+}
+
+/**
+ * The command that fetches a recording into a file: by its URL, without what signs it, or where that leads to a storage whose
+ * URLs end, by its id.
+ */
+export const recordingCommand = (
+  { call_id, recording_id, recording_url }: RecordingInput,
+  file: string,
+  flags: ServiceFlags,
+): string => {
+  const { origin, pathname } = withoutThrowing(() => new URL(recording_url)) ?? {};
+  const isShown = flags.service !== "telnyx" && !/\/(\+|%2B)?\d{7,}(?=[./]|$)/i.test(`${pathname}`);
+  const which =
+    origin !== undefined && isShown
+      ? [`${origin}${pathname}`]
+      : [call_id, "--recording-id", recording_id.slice(0, longestId)];
+  const given = (["service", "account", "base-url"] as const).flatMap((name) => {
+    const value = flags[name];
+    return value === undefined ? [] : [`--${name}`, value];
+  });
+  return ["outdial", "recording", ...[...which, "--output", file, ...given].map(quoted)].join(" ");
+};
+
 /** What is printed of a recording that came after its contact was erased: the ledger, and so `erase`, doesn't have its id. */
 export const erasedLine = (recording_id: string): string =>
   `a recording of an erased contact is at the service, which you delete there: ${recording_id.slice(0, longestId)}`;
+
+/** Milliseconds before each further try to fetch a recording. A Telnyx URL lives ten minutes. */
+const pauses = [1_000, 5_000, 20_000, 60_000] as const;
+
+/** Whether a failure may pass: the connection, the service itself, or a recording that isn't ready yet. */
+const isPassing = (error: unknown): boolean => {
+  if (!isException(error)) return false;
+  const { name, code = 0 } = error;
+  return (
+    name === "NetworkException" ||
+    name === "TimeoutException" ||
+    [404, 408, 425, 429].includes(code) ||
+    code >= 500
+  );
+};
+
+/** Waits, and not for what `signal` ends. */
+const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener("abort", end);
+  });
+
+/** The most commands that are printed. */
+const mostCommands = 20;
 
 /** What fetches recordings into a folder. */
 export interface FolderParts {
@@ -110,6 +175,8 @@ export interface FolderParts {
   readonly campaign: () => Pick<Campaign, "id" | "contact"> | undefined;
   /** Fetches a recording by its URL. */
   readonly fetch: (url: string) => Promise<Response>;
+  /** The command that fetches a recording later. */
+  readonly commandFor: (recording: RecordingInput, file: string) => string;
   /** Prints a line. */
   readonly report: (line: string) => void;
 }
@@ -138,6 +205,10 @@ export class RecordingFolder {
   #free = mostAtOnce;
   /** Recordings that calls have made, and that the service doesn't have yet. */
   readonly #expected = new Set<string>();
+  /** The commands for those that could not be fetched. */
+  readonly #commands: string[] = [];
+  /** Aborts when nothing is tried again any more. */
+  readonly #last = new AbortController();
   #changed = (): void => {};
   saved = 0;
   failed = 0;
@@ -172,9 +243,12 @@ export class RecordingFolder {
     const { id = "" } = this.#parts.campaign() ?? {};
     const stem = stemOf(id, { ...known, recording_id, as });
     if (this.#underWay.has(stem)) return;
-    const work = this.#inSlot(() => this.#save(stem, recording))
+    const work = this.#fetch(stem, recording)
       .catch((error: unknown) => {
         this.failed++;
+        this.#commands.push(
+          this.#parts.commandFor(recording, join(this.#parts.folder, `${stem}.wav`)),
+        );
         this.#parts.report(
           `a recording could not be kept (${reasonOf(error)}): it stays at the service`,
         );
@@ -190,9 +264,20 @@ export class RecordingFolder {
   /**
    * Waits until every recording that has come is in its file, and for those that calls have made, a minute at most.
    *
-   * @param signal - ends the wait for those that haven't come
+   * @param signal - ends the wait for those that haven't come, and further tries
    */
   async complete(signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.#last.abort();
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    try {
+      await this.#complete(signal);
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async #complete(signal: AbortSignal): Promise<void> {
     const count = this.#expected.size;
     if (count > 0 && !signal.aborted) {
       this.#parts.report(`recordings that are waited for, a minute at most: ${count}`);
@@ -225,6 +310,30 @@ export class RecordingFolder {
     const notKept = failed > 0 ? `; not kept, only at the service: ${failed}` : "";
     const late = missing > 0 ? `; did not come, and may be at the service: ${missing}` : "";
     return `recordings in ${this.#parts.folder}: ${saved}${notKept}${late}`;
+  }
+
+  /** How those are fetched later that could not be kept, a line each. */
+  get commands(): readonly string[] {
+    const more = this.#commands.length - mostCommands;
+    return [
+      ...this.#commands.slice(0, mostCommands),
+      ...(more > 0 ? [`and ${more} more, whose ids outdial results has`] : []),
+    ];
+  }
+
+  /** Fetches a recording, and tries it again after failures that may pass; meanwhile others are fetched. */
+  async #fetch(stem: string, recording: RecordingInput): Promise<void> {
+    const { signal } = this.#last;
+    for (let tries = 0; ; tries++) {
+      try {
+        return await this.#inSlot(() => this.#save(stem, recording));
+      } catch (error) {
+        const pause = pauses[tries];
+        if (pause === undefined || signal.aborted || !isPassing(error)) throw error;
+        await pauseFor(pause, signal);
+        if (signal.aborted) throw error;
+      }
+    }
   }
 
   async #inSlot(work: () => Promise<void>): Promise<void> {

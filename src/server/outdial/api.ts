@@ -11,7 +11,7 @@ import {
   receiveBody,
   recordingOf,
 } from "../api.ts";
-import { hangUp, type ServedCall } from "../call.ts";
+import { flowErrorOf, hangUp, type ServedCall } from "../call.ts";
 import { iso } from "../history.ts";
 import type { FlowRecordings } from "./recordings.ts";
 import { type FieldError, missing, parseFields } from "./request.ts";
@@ -150,9 +150,10 @@ const keyRefusal = (key: string | null, { account }: OutdialAccount): Response |
 };
 
 /** A call as the API returns it. */
-const resourceOf = ({ id, facts }: ServedCall): object => {
+const resourceOf = (call: ServedCall): object => {
+  const { id, facts } = call;
   const { state, reason, from_number, to_number, initiated_at, answered_at, ended_at } = facts;
-  const { recording_url, flow_error } = facts;
+  const { recording_url } = facts;
   return {
     id,
     state,
@@ -163,7 +164,7 @@ const resourceOf = ({ id, facts }: ServedCall): object => {
     ...(answered_at !== undefined && { answered_at: iso(answered_at) }),
     ...(ended_at !== undefined && { ended_at: iso(ended_at) }),
     ...(reason && { reason }),
-    ...(flow_error !== undefined && { flow_error }),
+    ...flowErrorOf(call),
     legs: [{ recordings: recording_url === undefined ? [] : [{ url: recording_url }] }],
   };
 };

@@ -11,8 +11,8 @@ import { parseJson } from "../../lib/body.ts";
 import { isRecord } from "../../lib/check.ts";
 import { FlowError } from "../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../performer/performer.ts";
-import type { ServedCall } from "../call.ts";
-import { noteHangup, statusIn } from "../outgoing.ts";
+import { mostSteps, type ServedCall } from "../call.ts";
+import { logFailure, statusIn } from "../outgoing.ts";
 import type { FlowParts } from "../side.ts";
 import { type ActionRequest, instructionsOf } from "./actions.ts";
 
@@ -141,7 +141,7 @@ const requestAction = async (
     }
     const more = unknown.length > 0 && { unknown_fields: unknown };
     call.log({ type: "flow", step, url, ms, ...status, action, ...more });
-    if (response) noteHangup(response, call);
+    if (response) logFailure(response, step, call);
     return action;
   } catch (failure) {
     call.log({ type: "flow", step, url, ms, ...status });
@@ -167,9 +167,6 @@ const givenAction = (call: ServedCall, action: WireAction, step: number): WireAc
   return action;
 };
 
-/** The most requests of one flow. */
-const maxSteps = 50;
-
 /**
  * Follows the flow of an answered call until the flow or the call ends.
  *
@@ -188,7 +185,8 @@ export const followActions = (
     first: flow ? { action: flow } : { url: call.params.flow_url },
     load: async (request, context) => {
       const { step } = context;
-      if (step > maxSteps) throw new FlowError(step, "flow_url", `is one of more than ${maxSteps}`);
+      if (step > mostSteps)
+        throw new FlowError(step, "flow_url", `is one of more than ${mostSteps}`);
       const action =
         "action" in request
           ? givenAction(call, request.action, step)

@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import { type CallFlow, ServiceException } from "outdial";
-import { dial, gather, hangup, pause, play, say, spell, stream } from "outdial/flows";
+import { audio, dial, gather, hangup, pause, play, say, spell, stream } from "outdial/flows";
 import { answering } from "../../stub-server/answer.ts";
 import type { ClientCase } from "../case.ts";
 import {
@@ -123,6 +123,27 @@ export const cases: readonly ClientCase[] = [
         calls.create({ ...others, flow: spoken }, { ...options, baseUrl, fetch: failing }),
       );
       assert.notMatch(`${inspect(lost)}${lost.stack}`, /MARKED|4, 0, 2/);
+    },
+  },
+  {
+    name: "a signed URL of a flow is in no exception, whole, in part or spelled otherwise",
+    run: async ({ calls, inspect }) => {
+      const url = "https://media.test/a/MARKEDfile.wav?Signature=MARKEDsignature%2FMARKEDend";
+      for (const flow of [
+        play(url),
+        say([audio(url)]),
+        say("Hello.", { flow_url: url }),
+        stream(url.replace("https", "wss"), { record: false }),
+      ]) {
+        for (const echo of [url, encodeURIComponent(url), decodeURIComponent(url), url.slice(8)]) {
+          const fetch = async () => Response.json({ detail: echo, code: echo }, { status: 400 });
+          const error = await exceptionOf(
+            calls.create({ ...others, flow }, { ...options, baseUrl, fetch }),
+          );
+          const shown = `${inspect(error)}${error.stack}${JSON.stringify(error)}`;
+          assert.notMatch(shown, /MARKED/, echo);
+        }
+      }
     },
   },
   {

@@ -59,7 +59,7 @@ const isFree = (host: string, port: number): Promise<boolean> =>
   });
 
 /** An address of 127/8 that no other run has. */
-const freeAddress = async (): Promise<string> => {
+export const freeAddress = async (): Promise<string> => {
   for (;;) {
     const [second, third] = [0, 0].map(() => 1 + Math.floor(Math.random() * 254));
     const address = `127.${second}.${third}.1`;
@@ -108,10 +108,12 @@ export interface Installed {
  * Starts an Asterisk in a temporary folder, as `nobody`.
  *
  * @param before - one that has ended, whose place it takes
+ * @param changed - the files that differ from those of an exchange that calls telephones without a trunk
  */
 export const startAsterisk = async (
   { root, temporary }: Installed,
   before?: Pick<Asterisk, "address" | "password">,
+  changed: (place: Place) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<Asterisk> => {
   const folder = mkdtempSync(join(temporary, "asterisk-"));
   const address = before?.address ?? (await freeAddress());
@@ -120,7 +122,7 @@ export const startAsterisk = async (
   for (const part of ["etc", "run", "log", "spool", "db", "keys", "tmp", "agi"]) {
     mkdirSync(join(folder, part));
   }
-  for (const [name, text] of Object.entries(filesOf(place))) {
+  for (const [name, text] of Object.entries({ ...filesOf(place), ...changed(place) })) {
     writeFileSync(join(folder, "etc", name), text);
   }
   const isRoot = process.getuid?.() === 0;

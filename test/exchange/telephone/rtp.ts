@@ -21,7 +21,7 @@ export interface Packet {
 export interface Faults {
   /** How much is lost, from 0 to 1. */
   readonly loss?: number;
-  /** How much later a packet may come, in milliseconds: it may overtake others then. */
+  /** How much later a packet may come, in milliseconds: from 20 on, packets overtake each other. */
   readonly jitter?: number;
   /** Numbers from 0 to 1. */
   readonly random: () => number;
@@ -74,7 +74,9 @@ export class Rtp {
   #target: { readonly address: string; readonly port: number } | undefined;
   #jobs: Job[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
-  #delayed = new Set<ReturnType<typeof setTimeout>>();
+  /** How many frames were sent, and the packets that have not left yet, with their milliseconds since the first one. */
+  #frames = 0;
+  #waiting: { readonly due: number; readonly packet: Buffer }[] = [];
   #sequence = 1;
   #timestamp = 0;
   #lastKey: number | undefined;
@@ -101,15 +103,15 @@ export class Rtp {
     this.#target = target;
     if (this.#timer) return;
     const begin = performance.now();
-    let sent = 0;
     this.#timer = setInterval(() => {
-      for (; sent * frameDuration <= performance.now() - begin; sent++) this.#sendNext(sent === 0);
+      const now = performance.now() - begin;
+      for (; this.#frames * frameDuration <= now; this.#frames++) this.#sendNext();
+      this.#sendDue(now);
     }, 5);
   }
 
   stop(): void {
     clearInterval(this.#timer);
-    for (const timer of this.#delayed) clearTimeout(timer);
     this.#socket.close();
   }
 
@@ -135,7 +137,7 @@ export class Rtp {
     this.#jobs = [];
   }
 
-  #sendNext(isFirst: boolean): void {
+  #sendNext(): void {
     const [job] = this.#jobs;
     if (job?.type === "key") this.#sendKey(job);
     else {
@@ -148,7 +150,8 @@ export class Rtp {
       }
       const [at, sequence, timestamp] = [performance.now(), this.#sequence, this.#timestamp];
       if (job) this.said.push({ at, sequence, timestamp, samples });
-      this.#send(codecs[this.#codec], isFirst, timestamp, coders[this.#codec].encode(samples));
+      const payload = coders[this.#codec].encode(samples);
+      this.#send(codecs[this.#codec], this.#frames === 0, timestamp, payload);
     }
     this.#timestamp += frame;
   }
@@ -185,18 +188,16 @@ export class Rtp {
     if (!this.sends) return;
     const { loss = 0, jitter = 0, random } = this.#faults ?? { random: () => 1 };
     if (random() < loss) return;
-    const send = () => {
+    this.#waiting.push({ due: this.#frames * frameDuration + random() * jitter, packet });
+  }
+
+  /** Sends what is due. The order is that of the faults alone, wherever the machine stalls. */
+  #sendDue(now: number): void {
+    const due = this.#waiting.filter((each) => each.due <= now);
+    this.#waiting = this.#waiting.filter((each) => each.due > now);
+    for (const { packet } of due.sort((one, other) => one.due - other.due)) {
       if (this.#target) this.#socket.send(packet, this.#target.port, this.#target.address);
-    };
-    if (jitter === 0) {
-      send();
-      return;
     }
-    const timer = setTimeout(() => {
-      this.#delayed.delete(timer);
-      send();
-    }, random() * jitter);
-    this.#delayed.add(timer);
   }
 
   #receive(bytes: Buffer, at: number): void {

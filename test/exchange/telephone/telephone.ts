@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 import { type Faults, type Packet, Rtp } from "./rtp.ts";
+import { intervalOf, SessionTimer, type SessionTimers, sessionHeaders } from "./session-timer.ts";
 import {
   type Codec,
   codecs,
@@ -15,14 +16,18 @@ import {
   writeSip,
 } from "./sip.ts";
 
-/** Who ended a call: the caller while it rang, the caller afterwards, or this telephone. */
-export type EndedBy = "cancel" | "caller" | "telephone";
+/** Who ended a call: the caller while it rang, the caller afterwards, this telephone, or its session timer. */
+export type EndedBy = "cancel" | "caller" | "telephone" | "timer";
 
 /** How a telephone answers. */
 export interface Answering {
   readonly codec?: Codec;
   readonly faults?: Faults;
+  /** Without them the telephone ignores session timers, and knows no UPDATE. */
+  readonly timers?: SessionTimers;
 }
+
+const statusOf = ({ first }: SipMessage): number => Number(first.split(" ")[1]);
 
 const tag = () => randomBytes(6).toString("hex");
 
@@ -36,13 +41,19 @@ export class TelephoneCall {
   endedAt = Number.NaN;
   /** Resolves once the call is over. */
   readonly ended: Promise<EndedBy>;
-  readonly #invite: SipMessage;
+  /** The methods by which the session was refreshed, by either side. */
+  readonly refreshes: string[] = [];
+  #invite: SipMessage;
   readonly #remote: RemoteInfo;
   readonly #telephone: Telephone;
   readonly #tag = tag();
   readonly #responses = new Map<string, (message: SipMessage) => void>();
   #end: (by: EndedBy) => void = () => {};
   #isOver = false;
+  #isGone = false;
+  #onInvitedAgain: () => void = () => {};
+  #timers: SessionTimers | undefined;
+  #timer: SessionTimer | undefined;
   #rtp: Rtp | undefined;
   #codec: Codec = "PCMU";
   #last = "";
@@ -61,6 +72,7 @@ export class TelephoneCall {
         this.#isOver = true;
         this.endedAt = performance.now();
         this.#rtp?.stop();
+        this.#timer?.stop();
         resolve(by);
       };
     });
@@ -85,6 +97,16 @@ export class TelephoneCall {
     return this.#rtp?.keys ?? "";
   }
 
+  /** How long a session lasts without a refresh, as the caller proposes, in seconds. */
+  get sessionInterval(): number | undefined {
+    return intervalOf(this.#invite);
+  }
+
+  /** Whether the caller insists on an extension of SIP. */
+  requires(extension: string): boolean {
+    return header(this.#invite, "require").split(/[, ]+/).includes(extension);
+  }
+
   /** Says that it has got the call. */
   try(): void {
     this.#respond(100, "Trying");
@@ -103,9 +125,25 @@ export class TelephoneCall {
 
   async answer(answering: Answering = {}): Promise<void> {
     const body = await this.#open(answering);
+    this.#timers = answering.timers;
     this.answeredAt = performance.now();
-    this.#respond(200, "OK", body);
+    this.#respond(200, "OK", body, sessionHeaders(this.#invite, this.#timers));
     this.#start();
+    const interval = intervalOf(this.#invite);
+    if (!this.#timers || interval === undefined) return;
+    this.#timer = new SessionTimer(interval, this.#timers, {
+      refresh: (method, headers) => this.#refresh(method, headers),
+      onExpired: () => this.#hangUpBy("timer"),
+    });
+  }
+
+  /** Finds the session's interval too short, and waits until the caller has invited it again. */
+  async demandInterval(seconds: number): Promise<void> {
+    const again = new Promise<void>((resolve) => {
+      this.#onInvitedAgain = resolve;
+    });
+    this.#respond(422, "Session Interval Too Small", "", [["Min-SE", String(seconds)]]);
+    await again;
   }
 
   /** Doesn't answer, by a status such as 486. */
@@ -141,25 +179,22 @@ export class TelephoneCall {
     const { port } = this.#audio();
     this.#version++;
     const body = writeSdp(this.#telephone.address, port, this.#codec, direction, this.#version);
-    const response = await this.#request("INVITE", body);
-    const status = Number(response.first.split(" ")[1]);
-    this.#send("ACK", this.#sequence);
-    return status;
+    return this.#reinvite(body);
   }
 
   hangUp(): void {
-    if (this.#isOver) return;
-    this.#request("BYE").catch(() => {});
-    this.#end("telephone");
+    this.#hangUpBy("telephone");
   }
 
-  /** Ends without a word, as a telephone that lost its network. */
+  /** Ends without a word, and answers nothing any more, as a telephone that lost its network. */
   vanish(): void {
+    this.#isGone = true;
     this.#end("telephone");
   }
 
   /** Takes a message of the caller's. */
   receive(message: SipMessage): void {
+    if (this.#isGone) return;
     const [method = ""] = message.first.split(" ");
     if (method === "SIP/2.0") {
       this.#responses.get(header(message, "cseq"))?.(message);
@@ -168,7 +203,14 @@ export class TelephoneCall {
       const isSame = header(message, "cseq") === header(this.#invite, "cseq");
       if (isSame) this.#telephone.send(this.#last, this.#remote);
       else if (this.#isOver) this.#respondTo(message, 481, "Call Does Not Exist");
-      else this.#respondTo(message, 200, "OK", this.#description());
+      else if (header(message, "to").includes("tag=")) this.#answerRefresh(message, "INVITE");
+      else {
+        this.#invite = message;
+        this.#onInvitedAgain();
+      }
+    } else if (method === "UPDATE") {
+      if (this.#timers) this.#answerRefresh(message, "UPDATE");
+      else this.#respondTo(message, 405, "Method Not Allowed");
     } else if (method === "CANCEL") {
       this.#respondTo(message, 200, "OK");
       this.#respond(487, "Request Terminated");
@@ -177,6 +219,34 @@ export class TelephoneCall {
       this.#respondTo(message, 200, "OK");
       this.#end("caller");
     } else if (method !== "ACK") this.#respondTo(message, 200, "OK");
+  }
+
+  #hangUpBy(by: EndedBy): void {
+    if (this.#isOver) return;
+    this.#request("BYE").catch(() => {});
+    this.#end(by);
+  }
+
+  #answerRefresh(message: SipMessage, method: "INVITE" | "UPDATE"): void {
+    this.refreshes.push(method);
+    this.#timer?.restart();
+    const body = message.body && this.#description();
+    this.#respondTo(message, 200, "OK", body, sessionHeaders(message, this.#timers));
+  }
+
+  async #refresh(method: "INVITE" | "UPDATE", headers: readonly SipHeader[]): Promise<boolean> {
+    const status =
+      method === "INVITE"
+        ? await this.#reinvite(this.#description(), headers)
+        : statusOf(await this.#request("UPDATE", "", headers));
+    this.refreshes.push(method);
+    return status === 200;
+  }
+
+  async #reinvite(body: string, headers: readonly SipHeader[] = []): Promise<number> {
+    const response = await this.#request("INVITE", body, headers);
+    this.#send("ACK", Number.parseInt(header(response, "cseq"), 10));
+    return statusOf(response);
   }
 
   #audio(): Rtp {
@@ -233,7 +303,7 @@ export class TelephoneCall {
     return response;
   }
 
-  #send(method: string, sequence: number, body = ""): void {
+  #send(method: string, sequence: number, body = "", headers: readonly SipHeader[] = []): void {
     const invite = this.#invite;
     const [, target = ""] = /<([^>]+)>/.exec(header(invite, "contact")) ?? [];
     const { address, port } = this.#telephone;
@@ -247,6 +317,7 @@ export class TelephoneCall {
         ["Call-ID", header(invite, "call-id")],
         ["CSeq", `${sequence} ${method}`],
         ["Contact", this.#telephone.contact],
+        ...headers,
       ],
       body,
     );
@@ -254,13 +325,13 @@ export class TelephoneCall {
   }
 
   /** Sends a request, and resolves with its final response. */
-  #request(method: string, body = ""): Promise<SipMessage> {
+  #request(method: string, body = "", headers: readonly SipHeader[] = []): Promise<SipMessage> {
     const sequence = ++this.#sequence;
     return new Promise((resolve) => {
       this.#responses.set(`${sequence} ${method}`, (message) => {
         if (!/^SIP\/2.0 1/.test(message.first)) resolve(message);
       });
-      this.#send(method, sequence, body);
+      this.#send(method, sequence, body, headers);
     });
   }
 }
@@ -273,6 +344,7 @@ export class Telephone {
   readonly #calls = new Map<string, TelephoneCall>();
   readonly #waiting: ((call: TelephoneCall) => void)[] = [];
   readonly #untaken: TelephoneCall[] = [];
+  #isClosed = false;
   #behave: ((call: TelephoneCall) => unknown) | undefined;
 
   private constructor(socket: Socket) {
@@ -317,6 +389,8 @@ export class Telephone {
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     for (const call of this.calls) call.vanish();
     this.#socket.close();
   }

@@ -18,6 +18,7 @@ import {
   type SessionObserver,
   type SimulatedCall,
   type SimulatedCallOptions,
+  type SimulatedFault,
   type SimulatedOptions,
   type SimulatedText,
   type SimulatedTool,
@@ -101,8 +102,9 @@ export const figuresOf = async (call: CallFigures): Promise<readonly (number | u
   const trust: Trust = call.trust;
   const [tool]: readonly SimulatedTool[] = call.tools;
   const [text]: readonly SimulatedText[] = call.transcript;
+  const [fault]: readonly SimulatedFault[] = call.faults;
   const { longest }: DeadAir = call.deadAir;
-  return [utterance?.to, response.p95, trust.lateness, tool?.took, text?.ms, longest];
+  return [utterance?.to, response.p95, trust.lateness, tool?.took, text?.ms, fault?.ms, longest];
 };
 
 export const compare = async (call: SimulatedCall): Promise<readonly Difference[]> => {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { RefusedException } from "../../../src/callbacks/errors.ts";
 import { callbackHandler } from "../../../src/callbacks/handler.ts";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
@@ -86,6 +86,29 @@ describe("callbackHandler", () => {
       throw new Error("changed");
     };
     expect((await handler(new Request(url, { method: "POST", body: ringing }))).status).toBe(204);
+  });
+
+  test("prints a refusal with the call's id where the body was read, and no number", async () => {
+    const printed = vi.spyOn(console, "error").mockImplementation(() => {});
+    onTestFinished(() => void printed.mockRestore());
+    const webhookSecret = `whsec_${btoa("a secret that was made at random")}`;
+    const refusing = callbackHandler({ webhookSecret, onEvent: () => {} });
+    const body = JSON.stringify({
+      type: "call.ringing",
+      call_id: "cs_refused1",
+      to: "+12025550100",
+    });
+    const post = (text: string) =>
+      refusing(new Request("https://app.test/status", { method: "POST", body: text }));
+    expect((await post(body)).headers.get("outdial-refused")).toBe("no_signature");
+    expect(printed.mock.calls).toEqual([
+      [
+        expect.stringMatching(
+          /^outdial: callbackHandler refused a request about the call cs_refused1: no_signature: /,
+        ),
+      ],
+    ]);
+    expect(JSON.stringify(printed.mock.calls)).not.toContain("2025550100");
   });
 
   test("leaves no timer behind, whatever the answer", async () => {

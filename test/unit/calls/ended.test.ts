@@ -107,6 +107,8 @@ test("404 after 10 s ends it", async () => {
   const { options, times } = serve(refusing(404));
   const error = await errorOf(ended("cs_1", options));
   expect(error.code).toBe(404);
+  expect(error.message).toMatch(/^HTTP 404.*no such call: it may be of another account or service/);
+  expect(error).not.toHaveProperty("placed");
   expect(times.at(-1)).toBeGreaterThanOrEqual(10_000);
   expect(times.at(-2)).toBeLessThan(10_000);
 });

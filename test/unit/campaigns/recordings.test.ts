@@ -44,6 +44,16 @@ test("a list keeps the recording's id, its name and the time, once, and never it
   expect(bytesOf(database)).not.toMatch(/storage\.test|MARKED/);
 });
 
+test("the name of a recording is among those of answers, once, in the order in which they came up", async () => {
+  const { campaign, database, note, context } = await called();
+  await campaign.note({ call: { call_id: "cs_0" }, context, answers: { visit: "1" } } as never);
+  await note("RE1", "why");
+  await note("RE2", "why");
+  await note("RE3");
+  expect(campaign.answerNames()).toEqual(["visit", "why"]);
+  expect(openLedger(database).answerNames()).toEqual(["visit", "why"]);
+});
+
 test("the notification of outdial's own interface is kept as well, and is no news of the call", async () => {
   const { campaign, context } = await called();
   const data = { recording_id: "rec_1", recording_url, as: "why", duration: 3 };

@@ -1,7 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { create } from "../../../src/calls/index.ts";
 import {
   type CallRecord,
   createEmulator,
+  type Emulator,
   type EmulatorOptions,
 } from "../../../src/emulator/index.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
@@ -42,6 +44,7 @@ const talkOf = ({ answered_at = 0, ended_at = 0 }: CallRecord) => ended_at - ans
 
 /** 20 characters: 1,300 ms. */
 const text = "x".repeat(20);
+const recording = { action: "record", prompts: [{ text }] };
 const question = { action: "gather", prompts: [{ text }], digits: 1, flow_url };
 
 describe("the own interface", () => {
@@ -103,6 +106,19 @@ describe("the own interface", () => {
     [{ ...question, digits: undefined }, "digits is missing, as is finish_on_key"],
     [{ ...question, flow_url: undefined }, "flow_url is missing"],
     [{ ...question, prompts: [] }, "prompts must be 1 to 10 prompts"],
+    [{ ...question, prompts: Array(11).fill({ text }) }, "prompts must be 1 to 10 prompts"],
+    [{ ...question, prompts: [{ text: "x".repeat(1_501) }] }, "prompts.0 must be { text }"],
+    [{ ...question, prompts: [{ pause_ms: 180_001 }] }, "prompts.0 must be { text }"],
+    [{ ...question, digits: 21 }, "digits must be a whole number from 1 to 20"],
+    [{ ...question, timeout_ms: 11_000 }, "timeout_ms must be 1000 to 10000 ms"],
+    [{ ...question, finish_on_key: "*" }, 'finish_on_key must be "#"'],
+    [{ ...recording, max_length_ms: 2_000 }, "max_length_ms must be 3000 to 3600000 ms"],
+    [{ ...recording, silence_ms: 11_000 }, "silence_ms must be 3000 to 10000 ms"],
+    [{ ...recording, as: "a b" }, "as must match"],
+    [{ action: "dial", to: "+12025550101", timeout: 601 }, "timeout must be a whole number from 1"],
+    [{ action: "dial", to: "12025550101" }, "to must be an E.164 number"],
+    [{ action: "stream", ws_url: "wss://a.test/", chunk_size: 2_020 }, "chunk_size must be 20"],
+    [{ action: "play", media_url: `https://a.test/${"x".repeat(2_083)}` }, "media_url must be"],
     [{ ...question, prompts: ["text"] }, "prompts.0 must be { text }"],
     [{ ...question, prompts: [{ media_url: "http://127.0.0.1/a" }] }, "must be https or wss"],
   ])("can't follow %j", async (action, rule) => {
@@ -117,6 +133,34 @@ describe("the own interface", () => {
       flow_error: "step 1: action must be play, stream, dial or hangup",
     });
   });
+});
+
+test("a flow in the request is performed without an application; a service with basic actions takes none", async () => {
+  const given = (emulator: Emulator) => ({
+    ...{ apiKey: emulator.apiKey, baseUrl: "https://emulator.test", fetch: emulator.fetch },
+  });
+  const params = {
+    ...{ from_number: "+12025550199", to_number: "+12025550100", flow: say(text) },
+    status_callback_url: "https://app.test/status",
+  };
+  const application = vi.fn(() => new Response(null, { status: 204 }));
+  const emulator = createEmulator({ clock: "instant", fetch: application });
+  const { id } = await create(params, given(emulator));
+  const { history, reason, flow_url } = await emulator.ended(id);
+  expect([reason, flow_url]).toEqual(["normal", ""]);
+  expect(history).toContainEqual(expect.objectContaining({ type: "action", plays: [{ text }] }));
+  const asked = application.mock.calls.map(([request]: readonly unknown[]) => Object(request).url);
+  expect(new Set(asked)).toEqual(new Set(["https://app.test/status"]));
+  await emulator.close();
+
+  const basic = createEmulator({ clock: "instant", actions: "basic", fetch: application });
+  const refused = create(params, given(basic));
+  await expect(refused).rejects.toMatchObject({ code: 422, placed: "no" });
+  await expect(refused).rejects.toThrow(
+    "This service takes no flow in the request: give flow_url (no call was placed)",
+  );
+  expect(basic.calls).toEqual([]);
+  await basic.close();
 });
 
 test.each([

@@ -1,10 +1,24 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { BadParametersException } from "../../../src/errors.ts";
 import { hangup } from "../../../src/flows/actions.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
 import { gather } from "../../../src/flows/say.ts";
 
 afterEach(() => void vi.useRealTimers());
+
+/** The request of outdial's own interface for a flow. */
+const request = () =>
+  new Request("https://app.test/flow", {
+    method: "POST",
+    body: JSON.stringify({
+      call_id: "cs_1",
+      account_id: "acc_1",
+      from_number: "+12025550177",
+      to_number: "+12025550188",
+      direction: "outbound",
+    }),
+  });
 
 test("a decision later than 8 s after the request is a TimeoutError, and the call is hung up", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -18,15 +32,8 @@ test("a decision later than 8 s after the request is a TimeoutError, and the cal
     return new Promise<never>(() => {});
   };
   const handler = flowHandler({ dangerouslyAllowUnverified: true, onAnswer, onError });
-  const body = JSON.stringify({
-    call_id: "cs_1",
-    account_id: "acc_1",
-    from_number: "+12025550177",
-    to_number: "+12025550188",
-    direction: "outbound",
-  });
   const answered = vi.fn();
-  const response = handler(new Request("https://app.test/flow", { method: "POST", body }));
+  const response = handler(request());
   response.then(answered);
   await isAsked;
   expect(vi.getTimerCount()).toBe(1);
@@ -94,3 +101,37 @@ test.each(["onAnswer", "onMachine"])("no step is named %s, as it would never run
     "steps must be an object of functions, none of them named onAnswer or onMachine",
   );
 });
+
+test.each<[string, unknown, string]>([
+  ["an error", new RangeError("no row of Ada"), "RangeError"],
+  [
+    "a rule",
+    new BadParametersException([{ param: "to", message: "must be E.164" }]),
+    "to must be E.164",
+  ],
+  ["nothing", undefined, "no Error was thrown"],
+  ["a name that no header may have", Object.assign(new Error(), { name: "a\r\nb: ü" }), "a b:"],
+  [
+    "a name that throws",
+    {
+      get name() {
+        throw new Error("Ada");
+      },
+    },
+    "an error",
+  ],
+])(
+  "the response that hangs up says what failed, and no message of the application's own: %s",
+  async (_, thrown, said) => {
+    const handler = flowHandler({
+      dangerouslyAllowUnverified: true,
+      onAnswer: () => {
+        throw thrown;
+      },
+      onError: () => {},
+    });
+    const response = await handler(request());
+    expect([response.status, await response.json()]).toEqual([200, { action: "hangup" }]);
+    expect(response.headers.get("outdial-failed")).toBe(said);
+  },
+);

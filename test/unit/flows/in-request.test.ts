@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { requestFlowOf } from "../../../src/calls/params.ts";
-import { pause, spell } from "../../../src/flows/prompts.ts";
+import { type CallFlow, requestFlowOf } from "../../../src/calls/params.ts";
+import { dial, play, stream } from "../../../src/flows/actions.ts";
+import { audio, pause, spell } from "../../../src/flows/prompts.ts";
 import { say } from "../../../src/flows/say.ts";
 import { redactor } from "../../../src/http/redact.ts";
 
@@ -34,4 +35,38 @@ test("a text is searched for once, however often it is said", () => {
   const secrets = secretsOf(...Array<string>(9).fill("Press 11111 or 22222. ".repeat(60)));
   expect(secrets).toHaveLength(new Set(secrets).size);
   expect(secrets.length).toBeLessThan(50);
+});
+
+const signed =
+  "https://media.test/calls/welcome%20Ada.wav?Expires=1795452383&Signature=RSLp7Xnf-FV7EG_oQm3V9a%2FkZt";
+
+test.each<[string, CallFlow]>([
+  ["play", play(signed)],
+  ["an audio of say", say(["Hello.", audio(signed)])],
+  ["stream", stream(signed.replace("https", "wss"), { record: false })],
+  ["flow_url", say("Hello.", { flow_url: signed })],
+  ["flow_url of a dial", dial("+12025550100", { flow_url: signed })],
+])("a signed URL is in no answer: that of %s", (_, flow) => {
+  const secrets = requestFlowOf({ flow })?.secrets ?? [];
+  for (const echo of [
+    signed,
+    signed.slice("https://".length),
+    JSON.stringify({ url: signed }).replaceAll("/", "\\/"),
+    encodeURIComponent(signed),
+    new URL(signed).search,
+    "RSLp7Xnf-FV7EG_oQm3V9a%2FkZt",
+    "RSLp7Xnf-FV7EG_oQm3V9a/kZt",
+    "/calls/welcome Ada.wav",
+    "cut short: Signature=RSLp7Xnf-FV7EG_oQm…",
+  ]) {
+    expect(shown(secrets, `no good: ${echo}`) ?? "", echo).not.toMatch(
+      /RSLp7|FV7EG|Ada|1795452383/,
+    );
+  }
+  expect(shown(secrets, "media.test gave no answer")).toBe("media.test gave no answer");
+});
+
+test("a URL without anything behind its host is no secret", () => {
+  const secrets = requestFlowOf({ flow: play("https://media.test/") })?.secrets;
+  expect(secrets).toEqual([]);
 });

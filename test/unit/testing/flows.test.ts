@@ -93,6 +93,45 @@ describe.each(lines)("a flow on the line of %s", (_, service) => {
   });
 });
 
+describe.each(lines)("a flow that fails on the line of %s", (_, service) => {
+  const onError = () => {};
+  const failing = () =>
+    flowHandler({
+      ...(service && { service }),
+      ...{ secret, onError, onAnswer: () => say("Hello.", { next: "look" }) },
+      steps: { look: () => Promise.reject(new RangeError("no row of Ada")) },
+    });
+
+  test("has a fault for a step that throws, without its message, and is redacted as the rest", async () => {
+    const call = await simulateCall({ flow: failing(), secret, service, caller: [] });
+    const text =
+      "flow_url answered hangup, as a function of yours failed (outdial-failed: RangeError)";
+    expect(call.faults).toEqual([{ text, ms: 500 }]);
+    expect(call.end).toMatchObject({ reason: "normal", by: "flow" });
+    const report = await call.toReport({ redact: (given) => given.replace("RangeError", "…") });
+    expect(report.faults).toEqual([{ text: text.replace("RangeError", "…"), ms: 500 }]);
+    const well = await simulateCall({
+      flow: reminder(service),
+      secret,
+      context,
+      service,
+      caller: [],
+    });
+    expect(well.faults).toEqual([]);
+  });
+
+  test("is refused by name where it has more than 50 actions: a carrier ends no loop", async () => {
+    const flow = flowHandler({
+      ...(service && { service }),
+      ...{ secret, onError, onAnswer: () => say("Again.", { next: "again" }) },
+      steps: { again: () => say("Again.", { next: "again" }) },
+    });
+    await expect(simulateCall({ flow, secret, service, caller: [] })).rejects.toThrow(
+      /^flow (must have at most 50 actions: |could not be followed: .* is one of more than 50)/,
+    );
+  });
+});
+
 const ofAction = (onAnswer: () => Action) =>
   flowHandler({ dangerouslyAllowUnverified: true, onAnswer, onError: () => {} });
 
@@ -386,6 +425,7 @@ describe("the report of a flow", () => {
     expect(compareReports(await reportOf(fails), baseline)).toEqual([
       { figure: "said.n", now: 1, baseline: 2 },
       { figure: "played.n", now: 0, baseline: 1 },
+      { figure: "faults.n", now: 1, baseline: 0 },
     ]);
   });
 

@@ -116,6 +116,7 @@ describe("the marks", () => {
         deadAir: { count: 0, longest: 0, total: 0 },
         tools: [],
         transcript: [],
+        faults: [],
         end: { ms: 20_000, reason: "normal", session: "hung_up" },
       },
       lateness,

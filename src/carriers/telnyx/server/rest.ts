@@ -1,6 +1,7 @@
 import { Hono } from "hono/tiny";
 import { fieldsOf, isText, withoutThrowing } from "../../../lib/check.ts";
 import type { ApiRoutes } from "../../../server/api.ts";
+import { flowErrorOf } from "../../../server/call.ts";
 import { messageOf } from "../../../server/outgoing.ts";
 import {
   type Asked,
@@ -29,13 +30,15 @@ import type { BodySigner } from "./signature.ts";
 const contentType = "application/json; charset=utf-8";
 const respond = jsonResponder(contentType);
 
-/** The account of calls that are placed by their application alone. */
-const ownAccountSid = "f5586561-8ff0-4291-a51b-c7dfe4139ff9";
+/** The account of calls that are placed by their application alone, where the service names none. */
+export const defaultAccountSid = "f5586561-8ff0-4291-a51b-c7dfe4139ff9";
 
 /** What the routes need beside what every API needs. */
 export interface RestParts extends MarkupRestParts {
   /** The TeXML application's. */
   readonly applicationId: string;
+  /** The account of calls that are placed by their application alone. */
+  readonly accountSid: string;
   readonly signer: BodySigner;
 }
 
@@ -75,7 +78,7 @@ const uriOf = ({ served, accountSid }: MarkupCall): string =>
 const resourceOf = (call: MarkupCall): object => {
   const { served, accountSid, answeredBy } = call;
   const { facts } = served;
-  const { initiated_at, answered_at, ended_at, from_number, to_number, flow_error } = facts;
+  const { initiated_at, answered_at, ended_at, from_number, to_number } = facts;
   const status = statusOf(facts, failures);
   return {
     account_sid: accountSid,
@@ -99,7 +102,7 @@ const resourceOf = (call: MarkupCall): object => {
     to_formatted: to_number,
     uri: uriOf(call),
     // Telnyx says nothing of it here: it is the emulator's own field.
-    ...(flow_error !== undefined && { flow_error }),
+    ...flowErrorOf(served),
   };
 };
 
@@ -264,7 +267,7 @@ export const telnyxRoutes = (parts: RestParts): ApiRoutes => {
   );
   app.all("/v2/texml/calls/:application", ({ req, env }) => {
     const isOwn = req.param("application") === parts.applicationId;
-    const route = byMethod({ POST: createCall(ownAccountSid) }, notAllowed);
+    const route = byMethod({ POST: createCall(parts.accountSid) }, notAllowed);
     return answer(req.raw, env, isOwn ? route : missing);
   });
   const account = "/v2/texml/Accounts/:account";

@@ -4,7 +4,7 @@ import { hexUlid, idSource } from "../../../server/ids.ts";
 import type { MakeSide } from "../../../server/side.ts";
 import { MarkupCalls } from "../../xml/server/side.ts";
 import { recordingSidOf, telnyxCarrier } from "./carrier.ts";
-import { telnyxRoutes } from "./rest.ts";
+import { defaultAccountSid, telnyxRoutes } from "./rest.ts";
 import { bodySigner, publicKey } from "./signature.ts";
 
 /** Telnyx: the REST API of a TeXML application, TeXML, callbacks and media streaming. */
@@ -13,6 +13,8 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
   if (!/^\d{1,30}$/.test(applicationId)) {
     fail("service.account", "must be the id of a TeXML application: digits");
   }
+  const accountSid = service?.accountSid ?? defaultAccountSid;
+  if (!/^[\w-]{1,64}$/.test(accountSid)) fail("service.accountSid", "must be the id of an account");
   if (settings.webhookSecret !== undefined) {
     fail("webhookSecret", "must be left out: the emulated Telnyx signs with a published test key");
   }
@@ -31,7 +33,8 @@ export const telnyxSide: MakeSide = ({ settings, service, random }) => {
     responseTimeout: 10_000,
     notificationTimeout: 2_000,
     recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
-    routes: (parts) => telnyxRoutes({ ...calls.restParts(parts, account), applicationId, signer }),
+    routes: (parts) =>
+      telnyxRoutes({ ...calls.restParts(parts, account), applicationId, accountSid, signer }),
     messagesOf: (served) => calls.messagesOf(served),
     follow: (served, parts) => calls.follow(served, parts),
   };

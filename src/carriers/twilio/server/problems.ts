@@ -1,4 +1,4 @@
-import { notEmulatedAt, RestError } from "../../../server/rest.ts";
+import { notEmulatedAt, RestError, shownPath } from "../../../server/rest.ts";
 import type { FormRules } from "../../xml/server/fields.ts";
 
 /** Why a request is refused, in Twilio's form. */
@@ -21,7 +21,7 @@ export class TwilioError extends RestError {
 export const contentType = "application/json;charset=utf-8";
 
 export const notFound = (path: string): TwilioError =>
-  new TwilioError(404, 20_404, `The requested resource ${path} was not found`);
+  new TwilioError(404, 20_404, `The requested resource ${shownPath(path)} was not found`);
 
 export const notEmulated = (path: string): TwilioError =>
   new TwilioError(404, 20_404, notEmulatedAt(path));

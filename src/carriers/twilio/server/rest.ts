@@ -196,18 +196,18 @@ export const twilioRoutes = (parts: RecordingParts): ApiRoutes => {
   app.all(`${path}/Calls.json`, ({ req, env }) =>
     answer(req.raw, env, own(req.param("account"), calls)),
   );
-  app.all(`${path}/Calls/:file{CA[\\da-fA-F]{32}\\.json}`, ({ req, env }) => {
+  app.all(`${path}/Calls/:file{[^/]+\\.json}`, ({ req, env }) => {
     const route = oneCall(req.param("file").slice(0, -5));
     return answer(req.raw, env, own(req.param("account"), route));
   });
-  app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Recordings.json`, ({ req, env }) =>
+  app.all(`${path}/Calls/:call/Recordings.json`, ({ req, env }) =>
     answer(req.raw, env, own(req.param("account"), recordingsOf(req.param("call")))),
   );
-  app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Notifications.json`, ({ req, env }) =>
+  app.all(`${path}/Calls/:call/Notifications.json`, ({ req, env }) =>
     answer(req.raw, env, own(req.param("account"), notificationsOf(req.param("call")))),
   );
   const file = ":file{(RE[\\da-fA-F]{32}|Twilio\\.CURRENT)\\.json}";
-  app.all(`${path}/Calls/:call{CA[\\da-fA-F]{32}}/Recordings/${file}`, ({ req, env }) => {
+  app.all(`${path}/Calls/:call/Recordings/${file}`, ({ req, env }) => {
     const name = { sid: req.param("file").slice(0, -5), callSid: req.param("call") };
     return answer(req.raw, env, own(req.param("account"), oneRecording(name)));
   });

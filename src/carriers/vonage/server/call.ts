@@ -1,5 +1,5 @@
 import type { Background, Line } from "../../../performer/line.ts";
-import type { ServedCall } from "../../../server/call.ts";
+import { flowErrorOf, type ServedCall } from "../../../server/call.ts";
 import { type CallFacts, iso, type Reason } from "../../../server/history.ts";
 import type { CallFields, Next, Target } from "./fields.ts";
 
@@ -100,7 +100,7 @@ export const endFields = (answeredAt: number | undefined, endedAt: number): Fiel
 export const resourceOf = (call: VonageCall): object => {
   const { served, conversation } = call;
   const { facts, id } = served;
-  const { answered_at, ended_at, from_number, to_number, flow_error } = facts;
+  const { answered_at, ended_at, from_number, to_number } = facts;
   return {
     _links: { self: { href: `/v1/calls/${id}` } },
     uuid: id,
@@ -112,6 +112,6 @@ export const resourceOf = (call: VonageCall): object => {
     ...(ended_at !== undefined && endFields(answered_at, ended_at)),
     ...(ended_at === undefined && answered_at !== undefined && { start_time: iso(answered_at) }),
     // Vonage says it at the event URL alone: it is the emulator's own field.
-    ...(flow_error !== undefined && { flow_error }),
+    ...flowErrorOf(served),
   };
 };

@@ -1,6 +1,6 @@
 import { FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
-import type { Message } from "../../../server/call.ts";
+import { type Message, noteLength } from "../../../server/call.ts";
 import type { FlowParts } from "../../../server/side.ts";
 import { translate } from "./actions.ts";
 import { subjectOf, type VonageCall } from "./call.ts";
@@ -92,6 +92,7 @@ export const followNcco = async (
       if (++count > maxNccos) {
         throw new FlowError(step, "The NCCO", `follows ${maxNccos} others that take no time`);
       }
+      noteLength(step, served);
       const ncco = await nccoOf(next, context, call, parts, side);
       return translate(ncco, { ...side, ...context, call, request: parts.request });
     },

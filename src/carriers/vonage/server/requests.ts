@@ -1,7 +1,7 @@
 import { withoutThrowing } from "../../../lib/check.ts";
 import { FlowError } from "../../../performer/line.ts";
 import type { Delivery, Message, ServedCall } from "../../../server/call.ts";
-import { noteHangup, type Requester, statusIn } from "../../../server/outgoing.ts";
+import { logFailure, type Requester, statusIn } from "../../../server/outgoing.ts";
 import type { Fields, VonageCall } from "./call.ts";
 import type { Target } from "./fields.ts";
 import { type NccoAction, parseNcco, shownNcco } from "./ncco.ts";
@@ -138,7 +138,7 @@ export const askForNcco = async (
   };
   if (error !== undefined || !response || !body) return fail(`gave no answer: ${error}`);
   if (!response.ok) return fail(`answered ${statusIn(response)}`);
-  noteHangup(response, served);
+  logFailure(response, step, served);
   if (!body.isWhole) return fail("answered more than 64 KiB");
   const ncco = withoutThrowing((): unknown => JSON.parse(text ?? ""));
   if (ncco === undefined) return fail("answered no JSON");

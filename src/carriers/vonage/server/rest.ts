@@ -197,16 +197,15 @@ export const vonageRoutes = (parts: RestParts): ApiRoutes => {
     },
     parts,
   );
-  const uuid = ":uuid{[\\da-f]{8}(-[\\da-f]{4}){3}-[\\da-f]{12}}";
   app.all("/v1/calls", ({ req, env }) => answer(req.raw, env, calls));
-  app.all(`/v1/calls/${uuid}`, ({ req, env }) => answer(req.raw, env, oneCall(req.param("uuid"))));
+  app.all("/v1/calls/:uuid", ({ req, env }) => answer(req.raw, env, oneCall(req.param("uuid"))));
   const live = (of: string) => liveRoutes<RestParts>((all) => callIn(all, of));
   for (const operation of ["talk", "stream", "dtmf"] as const) {
-    app.all(`/v1/calls/${uuid}/${operation}`, ({ req, env }) =>
+    app.all(`/v1/calls/:uuid/${operation}`, ({ req, env }) =>
       answer(req.raw, env, live(req.param("uuid"))[operation]),
     );
   }
-  app.all(`/v1/files/${uuid}`, ({ req, env }) => answer(req.raw, env, file(req.param("uuid"))));
+  app.all("/v1/files/:uuid", ({ req, env }) => answer(req.raw, env, file(req.param("uuid"))));
   const missing: VonageRoute = async ({ url }) => {
     throw new VonageError(404, notEmulatedAt(url.pathname));
   };

@@ -1,9 +1,9 @@
 import type { Instruction } from "../../../performer/instructions.ts";
 import { type Answerer, FlowError, type Line } from "../../../performer/line.ts";
 import { type DocumentContext, Performer } from "../../../performer/performer.ts";
-import type { Message, ServedCall } from "../../../server/call.ts";
+import { type Message, noteLength, type ServedCall } from "../../../server/call.ts";
 import type { FlowEntry } from "../../../server/history.ts";
-import { messageOf, noteHangup, statusIn } from "../../../server/outgoing.ts";
+import { logFailure, messageOf, statusIn } from "../../../server/outgoing.ts";
 import type { FlowParts } from "../../../server/side.ts";
 import type { MarkupCall } from "./call.ts";
 import {
@@ -169,7 +169,7 @@ class Documents {
     if (!body.isWhole) return fail("answered more than 64 kB", "length");
     if (!reading) return fail(`answered the type ${type || "none"}, not text/xml`, "type");
     const verbs = this.#read(new TextDecoder().decode(body.bytes), step, seen, reading);
-    noteHangup(response, this.#served);
+    logFailure(response, step, this.#served);
     return { url, verbs };
   }
 
@@ -249,6 +249,7 @@ export const followMarkup = async (
       if (instant++ >= maxRedirects) {
         throw new FlowError(step, "Url", `follows ${maxRedirects} others that take no time`);
       }
+      noteLength(step, served);
       const { url, verbs } = await documents.get(request, context);
       redirects = verbs[0]?.name === "Redirect" ? redirects + 1 : 0;
       return translate(verbs, { ...side, call, step, url });

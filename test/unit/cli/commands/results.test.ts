@@ -5,9 +5,10 @@ import { DatabaseSync } from "node:sqlite";
 import { PassThrough, Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { csvOf } from "../../../../examples/campaign/results.ts";
+import { verifyUrl } from "../../../../src/callbacks/signed-url.ts";
 import { cell, command, resultLines } from "../../../../src/cli/commands/results.ts";
 import { Terminal } from "../../../../src/cli/terminal.ts";
-import { numberOf, stageOf } from "../../campaigns/stage.ts";
+import { numberOf, secret, stageOf } from "../../campaigns/stage.ts";
 
 it.each([
   ["a-1", "a-1"],
@@ -70,11 +71,15 @@ it("answers have a column each in the order in which they came up, and variables
   expect((await printed()).map((row) => row.split(",")[10])).toEqual(["cost", "", "-0.00850"]);
   expect(await printed()).toEqual(downloaded); // That of examples/campaign.
   const own = (row = "") => row.split(",").slice(11).join(",");
-  expect((await printed()).map(own)).toEqual(["currency,visit,price", `,2,"'=9;'-1"`, "USD,1,"]);
+  expect((await printed()).map(own)).toEqual([
+    "currency,recordings,visit,price",
+    `,,2,"'=9;'-1"`,
+    "USD,,1,",
+  ]);
   expect((await printed("--variables")).map(own)).toEqual([
-    "currency,visit,price,name",
-    `,2,"'=9;'-1",'=Ada`,
-    "USD,1,,",
+    "currency,recordings,visit,price,name",
+    `,,2,"'=9;'-1",'=Ada`,
+    "USD,,1,,",
   ]);
   const [first = ""] = await printed("--json", "--variables");
   expect(JSON.parse(first)).toMatchObject({
@@ -94,9 +99,35 @@ it("no two columns have one name, also where questions and columns of the list a
     .join("")
     .split("\r\n");
   const names = header.split(",");
-  expect(names.slice(12)).toEqual([
+  expect(names.slice(13)).toEqual([
     ...["visit", "answer_id", "answer_answer_id"],
     ...["list_visit", "list_reason", "list_Cost"],
   ]);
   expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+});
+
+it("recordings have a column of their ids, and one for each name, as that of the campaign Worker", async () => {
+  const stage = await stageOf({});
+  await stage.campaign.add([{ to_number: numberOf(0) }, { to_number: numberOf(1) }]);
+  await stage.play();
+  const { flow_url = "" } = stage.posts[0] ?? {};
+  const context = await verifyUrl(flow_url, { secret });
+  const recording_url = "https://storage.test/r.wav?signature=MARKED";
+  for (const [recording_id, as] of [
+    ["RE1", "why"],
+    ["RE2", "why"],
+    ["RE3", undefined],
+  ] as const) {
+    await stage.campaign.note({ call_id: "cs_0", recording_id, recording_url, as, context });
+  }
+  const rows = [...resultLines(stage.campaign, {})].join("").split("\r\n");
+  expect(rows.map((row) => row.split(",").slice(12))).toEqual([
+    ["recordings", "why"],
+    ["RE1 RE2 RE3", "RE1 RE2"],
+    ["", ""],
+  ]);
+  const download = csvOf(Readable.from(stage.campaign.results()), stage.campaign.answerNames());
+  expect((await new Response(download).text()).trimEnd().split("\r\n")).toEqual(rows);
+  const [first = ""] = [...resultLines(stage.campaign, { json: true })].join("").split("\n");
+  expect(JSON.parse(first).recordings).toEqual(["RE1", "RE2", "RE3"]);
 });

@@ -57,7 +57,7 @@ describe("the columns of a list", () => {
   it("are named without telephone numbers: a list may have no header", () => {
     expect(() => columns("+12025550100,+12025550100")).toThrow('one name: "***", "***"');
     expect(describeColumns(columns("phone,(202) 555-0101"))).toBe(
-      'number from "phone", no time zone column; not used: "***"',
+      'number from "phone", no time zone column; not used: "***" (a flow gets the columns that --variables names)',
     );
     const chosen = columns("2025550101", { numberColumn: "2025550101" });
     expect(describeColumns(chosen)).toBe('number from "***", no time zone column');
@@ -67,7 +67,7 @@ describe("the columns of a list", () => {
     const all = columns("Phone,Time Zone,First Name,fax", { variables: ["first_name"] });
     expect(describeColumns(all)).toBe(
       'number from "Phone", time zone from "Time Zone", variable first_name from "First Name"; ' +
-        'not used: "fax"',
+        'not used: "fax" (a flow gets the columns that --variables names)',
     );
     expect(describeColumns(columns("to_number,Call At,from_number"))).toBe(
       'number from "to_number", no time zone column, call time from "Call At", caller from "from_number"',

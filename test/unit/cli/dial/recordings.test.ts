@@ -1,14 +1,15 @@
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LedgerException } from "../../../../src/campaigns/index.ts";
 import {
   deleteFiles,
   prepareFolder,
   RecordingFolder,
+  recordingCommand,
 } from "../../../../src/cli/dial/recordings.ts";
-import { ServiceException } from "../../../../src/errors.ts";
+import { NetworkException, ServiceException, TimeoutException } from "../../../../src/errors.ts";
 import { record, say } from "../../../../src/flows/index.ts";
 
 const folders: string[] = [];
@@ -45,6 +46,7 @@ const stage = (answer: (url: string) => Response | Promise<Response> = () => wav
       fetched.push(url);
       return answer(url);
     },
+    commandFor: ({ call_id }, file) => `fetch ${call_id} ${file.startsWith(folder)}`,
     report: (line) => reported.push(line),
   });
   const made = (recording_id: string, as?: string, contact = 7) => ({
@@ -118,6 +120,125 @@ test("one that can't be fetched, or not whole, is reported without its URL, coun
   ]);
   expect(readdirSync(folder)).toEqual([]);
   expect(recordings.summary).toBe(`recordings in ${folder}: 0; not kept, only at the service: 2`);
+});
+
+describe("a fetch that fails", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const passing: readonly (readonly [string, () => Error])[] = [
+    ["HTTP 503", () => new ServiceException("HTTP 503", { code: 503 })],
+    ["HTTP 429", () => new ServiceException("HTTP 429", { code: 429 })],
+    ["HTTP 404, as it is not ready", () => new ServiceException("HTTP 404", { code: 404 })],
+    ["a lost connection", () => new NetworkException("lost", {})],
+    ["a timeout", () => new TimeoutException("late", {})],
+  ];
+
+  /** Begins to keep a recording whose first fetches fail. */
+  const failing = (error: () => Error, failures: number) => {
+    const staged = stage(() => {
+      if (staged.fetched.length <= failures) throw error();
+      return wav();
+    });
+    staged.recordings.keep(staged.made("RE1", "why"));
+    return staged;
+  };
+
+  test.each(passing)("by %s is tried again after pauses that grow", async (_, error) => {
+    const { fetched, recordings, reported, folder } = failing(error, 2);
+    const done = recordings.complete(new AbortController().signal);
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(fetched).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await vi.waitFor(() => expect([fetched.length, vi.getTimerCount()]).toEqual([2, 1]));
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(fetched).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    await done;
+    expect([fetched.length, recordings.saved, recordings.failed]).toEqual([3, 1, 0]);
+    expect([reported, recordings.commands, readdirSync(folder).length]).toEqual([[], [], 1]);
+  });
+
+  test("ends after five tries, and is told with the command that fetches it", async () => {
+    const error = () => new ServiceException("HTTP 503", { code: 503 });
+    const { fetched, recordings, reported } = failing(error, 9);
+    const done = recordings.complete(new AbortController().signal);
+    for (const pause of [1_000, 5_000, 20_000, 60_000]) {
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      await vi.advanceTimersByTimeAsync(pause);
+    }
+    await done;
+    expect([fetched.length, recordings.saved, recordings.failed]).toEqual([5, 0, 1]);
+    expect(reported).toEqual(["a recording could not be kept (HTTP 503): it stays at the service"]);
+    expect(recordings.commands).toEqual(["fetch cs_1 true"]);
+  });
+
+  test("is not tried again once the command is interrupted, and leaves no timer", async () => {
+    const error = () => new ServiceException("HTTP 503", { code: 503 });
+    const { fetched, recordings } = failing(error, 9);
+    const interrupted = new AbortController();
+    const done = recordings.complete(interrupted.signal);
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    interrupted.abort();
+    await done;
+    expect([fetched.length, recordings.failed, vi.getTimerCount()]).toEqual([1, 1, 0]);
+  });
+
+  test.each([
+    ["HTTP 403", new ServiceException("HTTP 403", { code: 403 })],
+    ["a full disk", Object.assign(new Error("no space"), { code: "ENOSPC" })],
+  ])("by %s is not tried again", async (_, error) => {
+    const { fetched, recordings } = failing(() => error, 9);
+    await recordings.complete(new AbortController().signal);
+    expect([fetched.length, recordings.failed, recordings.commands.length]).toEqual([1, 1, 1]);
+  });
+
+  test("holds no other up while it pauses", async () => {
+    const error = () => new ServiceException("HTTP 503", { code: 503 });
+    const { recordings, made } = stage((url) => {
+      if (url === recording_url) throw error();
+      return wav();
+    });
+    for (let at = 0; at < 9; at++) recordings.keep(made(`RE${at}`));
+    recordings.keep({ ...made("RE9"), recording_url: `${recording_url}2` });
+    await vi.waitFor(() => expect(recordings.saved).toBe(1));
+    await recordings.complete(AbortSignal.abort());
+  });
+});
+
+test.each([
+  [
+    "with its key, and without what signs it",
+    { recording_url: "https://voice.test/recordings/cs_1-1.wav?signature=MARKED" },
+    { "base-url": "https://voice.test" },
+    "outdial recording https://voice.test/recordings/cs_1-1.wav --output 'the folder/1.wav' --base-url https://voice.test",
+  ],
+  [
+    "by its id where URLs of the storage end",
+    { recording_url, call_id: "v3:abc", recording_id: "RE-1" },
+    { service: "telnyx", account: "1" },
+    "outdial recording v3:abc --recording-id RE-1 --output 'the folder/1.wav' --service telnyx --account 1",
+  ],
+  [
+    "by its id where the path has a number",
+    {
+      recording_url: "https://voice.test/%2B12025550100.wav",
+      call_id: "cs_1",
+      recording_id: "r_1",
+    },
+    {},
+    "outdial recording cs_1 --recording-id r_1 --output 'the folder/1.wav'",
+  ],
+  [
+    "whatever the service has sent",
+    { recording_url: "no URL", call_id: "'$(x)", recording_id: "`" },
+    {},
+    "outdial recording ''\\''$(x)' --recording-id '`' --output 'the folder/1.wav'",
+  ],
+])("the command that fetches a recording names it %s", (_, given, flags, command) => {
+  const recording = { call_id: "cs_1", recording_id: "RE1", context: {}, ...given };
+  expect(recordingCommand(recording, "the folder/1.wav", flags)).toBe(command);
 });
 
 test("of who was erased, also meanwhile, no file is left", async () => {
