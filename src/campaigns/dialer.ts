@@ -28,6 +28,7 @@ import {
   isRepeatable,
   keepSent,
   keyedOptions,
+  LatestTime,
   type LostAttempt,
   lostAttempts,
   paramsAgain,
@@ -91,6 +92,7 @@ export class Dialer {
   /** One for each service. */
   readonly #polling: readonly Polling[];
   readonly #repeats = new Repeats();
+  readonly #latest: LatestTime;
   /** Ends the live calls once that is asked for. */
   readonly ending: Ending;
   /** One step at a time: what it reads holds until its claims are committed. */
@@ -112,6 +114,7 @@ export class Dialer {
     const [settings] = all;
     const { perDay = Number.POSITIVE_INFINITY, clock } = settings;
     this.#sql = sql;
+    this.#latest = new LatestTime(sql);
     this.#settings = settings;
     this.services = new Services(all, Number(factOf(sql, lastClaim)));
     this.#mostRequests = mostRequests;
@@ -474,7 +477,8 @@ export class Dialer {
 
   /** The attempts that may be asked for again at their services, which pass the key on and are not paused. */
   #lostAttempts(at: number): readonly LostAttempt[] {
-    return lostAttempts(this.#sql, at, this.#settings).filter((lost) => {
+    const latest = this.#latest.at(at);
+    return lostAttempts(this.#sql, at, latest, this.#settings).filter((lost) => {
       const service = this.services.find(lost.service);
       return service?.passesKey && service.pausedFor === undefined;
     });
@@ -515,7 +519,8 @@ export class Dialer {
     const at = this.#settings.clock();
     const isOver = this.wakeUp.isClosed || this.#holds > 0 || at >= endOf(this.#settings);
     const isRunning = !isOver && !pausedFor && stateOfCampaign(sql) === "running";
-    if (!isRunning || !isRepeatable(sql, attempt, at)) throw new Error("not asked again");
+    const latest = this.#latest.at(at);
+    if (!isRunning || !isRepeatable(sql, attempt, at, latest)) throw new Error("not asked again");
   }
 
   /**

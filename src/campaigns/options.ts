@@ -437,9 +437,15 @@ const schema = strictObject(
   presence,
 );
 
+const nameShape =
+  'such as "main": a lowercase letter, and then at most 31 of them, digits, "_" and "-"';
+
+/** The rule of the name of a service, if a value breaks it. */
+export const serviceNameRule = (name: unknown): string | undefined =>
+  isText(name) && /^[a-z][a-z\d_-]{0,31}$/.test(name) ? undefined : `must be a name, ${nameShape}`;
+
 /** The rule of the names of services. */
-const nameRule =
-  'must have names of their own, such as "main": a lowercase letter, and then at most 31 of them, digits, "_" and "-"';
+const nameRule = `must have names of their own, ${nameShape}`;
 
 const ownRule = "is each service's own: give it in services";
 
@@ -456,9 +462,7 @@ export const servicesOf = (
   const names = new Set<unknown>();
   const all = [given].flat().map((each): ServiceSettings => {
     const { name, ...own } = fieldsOf(each);
-    if (!isText(name) || !/^[a-z][a-z\d_-]{0,31}$/.test(name) || names.has(name)) {
-      fail("services", nameRule);
-    }
+    if (!isText(name) || serviceNameRule(name) || names.has(name)) fail("services", nameRule);
     names.add(name);
     const { services: _, ...list } = fieldsOf(options);
     for (const option of Object.keys(own)) if (!isOwn(option)) fail(option, "is unknown");

@@ -103,27 +103,58 @@ const lostIn = (row: Row): LostAttempt => ({
   },
 });
 
-/** The attempts that may be asked for again: by all that the ledger has of them, at this moment. */
+/**
+ * The attempts that may be asked for again: by all that the ledger has of them, at this moment.
+ *
+ * @param latest - the latest time that is known, as of `LatestTime`
+ */
 export const lostAttempts = (
   sql: Sql,
   at: number,
+  latest: number,
   { prefixes }: Pick<CampaignSettings, "prefixes">,
 ): readonly LostAttempt[] =>
   sql
-    .all(lost, at, at - repeatedFor)
+    .all(lost, at, latest - repeatedFor)
     .map(lostIn)
     .filter(({ row }) => !prefixes || prefixes.some((prefix) => row.written.startsWith(prefix)));
 
 /** Whether the request of a claimed attempt may be sent again, by all that the ledger has of it at this moment. */
-export const isRepeatable = (sql: Sql, { contact, attempt }: Attempt, at: number): boolean =>
+export const isRepeatable = (
+  sql: Sql,
+  { contact, attempt }: Attempt,
+  at: number,
+  latest: number,
+): boolean =>
   sql.all(
     `select 1 from outdial_attempt a join outdial_contact c on c.contact = a.contact and c.attempts = a.attempt
      where a.contact = ? and a.attempt = ? and ${repeatable}`,
     contact,
     attempt,
     at,
-    at - repeatedFor,
+    latest - repeatedFor,
   ).length > 0;
+
+/**
+ * The latest time that the ledger or this process has seen. A clock that was set back brings no attempt back for which the
+ * time was over: the service may have forgotten its key.
+ */
+export class LatestTime {
+  readonly #sql: Sql;
+  #latest: number | undefined;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** @param at - what the clock shows now */
+  at(at: number): number {
+    // The ledger is read once: the log of a long list is long.
+    this.#latest ??= Number(this.#sql.all("select max(at) as at from outdial_audit")[0]?.at ?? 0);
+    this.#latest = Math.max(this.#latest, at);
+    return this.#latest;
+  }
+}
 
 /** The options of `create` with a key, and whether it has read the key: one that drops it would call twice. */
 export const keyedOptions = (

@@ -82,12 +82,15 @@ export const carrierNames = {
 /**
  * The carrier with a name, if there is one.
  *
+ * @param label - the place that has the name, in the place of `--service`
  * @throws {UsageError} for a name that no carrier has
  */
-export const carrierNamed = (name: string): Carrier => {
+export const carrierNamed = (name: string, label?: string): Carrier => {
   const carrier = named(name);
   if (carrier) return carrier;
-  throw new UsageError(`there is no such --service${suggestion(name, Object.keys(carriers))}`);
+  const rule =
+    label === undefined ? "there is no such --service" : `${label} there is no such service`;
+  throw new UsageError(`${rule}${suggestion(name, Object.keys(carriers))}`);
 };
 
 /**

@@ -46,6 +46,8 @@ interface Flag {
   /** May be repeated. */
   readonly multiple?: boolean;
   readonly required?: boolean;
+  /** An option beside which it is not required. */
+  readonly unless?: string;
   /** Placeholder of its value in the help, such as `url`. */
   readonly value?: string;
   readonly help: string;
@@ -226,7 +228,9 @@ const checkCount = (count: number, names: readonly string[]): void => {
 
 const checkRequired = (flags: Flags, seen: ReadonlySet<string>): void => {
   const missing = Object.entries(flags)
-    .filter(([name, { required }]) => required && !seen.has(name))
+    .filter(
+      ([name, { required, unless = name }]) => required && !seen.has(name) && !seen.has(unless),
+    )
     .map(([name]) => `--${name}`);
   if (missing.length === 0) return;
   throw new UsageError(`${missing.join(", ")} ${missing.length > 1 ? "are" : "is"} missing`);

@@ -12,11 +12,19 @@ import {
   UsageError,
   type Values,
 } from "./command.ts";
+import {
+  accountIn,
+  chosenService,
+  type FileService,
+  refuseBesideFile,
+  servicesFileFlag,
+} from "./services-file.ts";
 
 /** The options of the commands about a call that was placed. */
 export const liveFlags = {
   "base-url": { type: "string", value: "url", help: "the service (or OUTDIAL_BASE_URL)" },
   ...carrierFlags,
+  ...servicesFileFlag,
   timeout: {
     type: "string",
     value: "ms",
@@ -31,7 +39,7 @@ export const liveNotes: readonly string[] = [
   `The key is read from OUTDIAL_API_KEY, or from a file, and is never an argument.
 ${keyNote}`,
   `Telnyx also needs the account, the account_id of its notifications, in OUTDIAL_ACCOUNT_SID;
-end does without it.`,
+end does without it. With --services-file, --service is the name of one of its services.`,
 ];
 
 const names = {
@@ -58,6 +66,21 @@ export const liveFailure = (error: unknown): unknown => {
 };
 
 /**
+ * The options of the functions about a live call at a service of a file.
+ *
+ * @throws {UsageError} which names the field
+ */
+export const fileOptionsOf = async (
+  entry: FileService,
+  file: string,
+  env: Environment,
+): Promise<LiveOptions> => {
+  const { service, apiKey, baseUrl } = await accountIn(entry, file, env);
+  reachDirectly(baseUrl);
+  return { ...(service ? { service, ...(baseUrl && { baseUrl }) } : { baseUrl }), apiKey };
+};
+
+/**
  * The options of the functions about a live call, by flags and environment.
  *
  * @throws {UsageError} if the service or the key is missing
@@ -67,6 +90,11 @@ export const liveOptionsOf = async (
   flags: Values<Omit<typeof liveFlags, "json" | "timeout">>,
   env: Environment,
 ): Promise<LiveOptions> => {
+  const { "services-file": file } = flags;
+  if (file !== undefined) {
+    refuseBesideFile(flags, ["base-url", "account", "key-id", "key-file"]);
+    return fileOptionsOf(chosenService(file, flags.service), file, env);
+  }
   const service = await carrierOf(flags, env);
   const baseUrl = flags["base-url"] ?? env.OUTDIAL_BASE_URL;
   if (!baseUrl && !service) {

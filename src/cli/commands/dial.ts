@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { signUrl } from "../../callbacks/index.ts";
-import { recording, redirect } from "../../calls/index.ts";
 import {
   type Campaign,
   type CampaignOptions,
@@ -11,9 +10,9 @@ import {
 } from "../../campaigns/index.ts";
 import { defaultConcurrency } from "../../campaigns/options.ts";
 import { recordingFiles } from "../../campaigns/recordings.ts";
-import { BadParametersException, Client } from "../../index.ts";
-import { reachDirectly } from "../address.ts";
-import { carrierNames, carrierOf, keyNote } from "../carrier.ts";
+import type { RecordingInput } from "../../flows/index.ts";
+import { BadParametersException } from "../../index.ts";
+import { carrierNames, keyNote } from "../carrier.ts";
 import {
   type Command,
   defineCommand,
@@ -30,18 +29,13 @@ import { requireReadable } from "../dial/csv.ts";
 import { DoNotCallFile, unreadable, type Watch } from "../dial/do-not-call.ts";
 import { calleeNames } from "../dial/emulation/callees.ts";
 import { type ListPlan, summaryOf, syncList } from "../dial/list.ts";
-import { liveCallsOf } from "../dial/live-calls.ts";
 import { numberReader } from "../dial/numbers.ts";
 import { OptOutFile, optOutPathOf, optOutsIn, requireWritable } from "../dial/opt-outs.ts";
 import {
-  callbackOf,
   campaignOptions,
   checkEmulation,
-  checkOptions,
-  credentials,
-  decimalOf,
+  type DialOptions,
   dialFlags,
-  listDetectionOf,
   requireFuture,
   requireReceiver,
   windowRule,
@@ -55,6 +49,14 @@ import {
   recordingCommand,
 } from "../dial/recordings.ts";
 import { requestErrors, troubleOf } from "../dial/refusals.ts";
+import {
+  campaignOf,
+  checkOptions,
+  entriesOf,
+  type ListService,
+  listServices,
+  secretIn,
+} from "../dial/services.ts";
 import { Speed, showStatus, statusLine, summaryLines } from "../dial/status.ts";
 import { hintAtInterrupt, pauseNote } from "../dial/stopping.ts";
 import {
@@ -178,9 +180,9 @@ const checkHandlers = async (
     flow_url: script === undefined ? "--flow" : "--public-url",
     status_callback_url: names.status_callback_url,
   } as const;
-  const texts = checks.map(({ param, result, message }) => ({
+  const texts = checks.map(({ param, result, message, service }) => ({
     result,
-    text: message.replace(param, flagOf[param]).replace("the campaign's secret", "SIGNING_SECRET"),
+    text: `${service === undefined ? "" : `${service}: `}${message.replace(param, flagOf[param]).replace("the campaign's secret", "SIGNING_SECRET")}`,
   }));
   const refused = texts.filter(({ result }) => result === "refused").map(({ text }) => text);
   if (refused.length > 0) {
@@ -196,10 +198,14 @@ const callContacts = async (
   pausedFor: string | undefined,
   blockFile: DoNotCallFile | undefined,
   troubleNow: () => string | undefined,
+  { services }: DialOptions,
   { flags, terminal, signal }: Invoked,
 ): Promise<{ readonly progress: Progress; readonly interrupted: boolean }> => {
   const { rate: fullRate } = campaign;
-  const concurrency = Number(flags.concurrency ?? defaultConcurrency);
+  const concurrency = services.reduce(
+    (sum, { concurrency: own = defaultConcurrency }) => sum + own,
+    0,
+  );
   const speed = new Speed();
   let watch: Watch | undefined;
   let isOver = false;
@@ -221,7 +227,9 @@ const callContacts = async (
     return statusLine(progress, { rate, nextCall, end, isFull, now, stopping, trouble }, width);
   };
   const hide = showStatus(terminal, line);
-  const endNotice = hintAtInterrupt(campaign, ledger, { terminal, signal });
+  const { "services-file": file } = flags;
+  const stopped = file === undefined ? ledger : `${ledger} --services-file ${file}`;
+  const endNotice = hintAtInterrupt(campaign, stopped, { terminal, signal });
   /** Goes on after the pause of a do-not-call list that can be read again. */
   const run = async (): Promise<Progress> => {
     // Somebody may have stopped it from outside meanwhile: only the pause that is known is taken back.
@@ -261,19 +269,17 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     const { emulateList } = await import("../dial/emulation/command.ts");
     return emulateList(invoked);
   }
-  requireReceiver(flags);
-  const callsPerSecond = flags["calls-per-second"];
-  const pace = callsPerSecond === undefined ? undefined : decimalOf(callsPerSecond);
+  const entries = entriesOf(flags);
+  requireReceiver(flags, entries);
   const given = flags.script === undefined ? undefined : await readScript(flags.script);
-  const machineDetection = listDetectionOf(flags, env, given);
-  const service = await carrierOf(flags, env, { callsPerSecond: pace, machineDetection });
-  const { apiKey, secret, baseUrl = "" } = credentials(flags, env, service);
-  reachDirectly(baseUrl);
-  const own = baseUrl ? { baseUrl } : {};
-  const client = new Client(apiKey, service ? { service, ...own } : { baseUrl });
+  const services = await listServices(flags, env, entries, given);
+  const byName = (name: string | undefined): ListService =>
+    services.find(({ own }) => own.name === name) ?? services[0];
+  const secret = secretIn(env);
   await signUrl("https://outdial.test/", { secret }); // Checks the secret before anything is opened.
-  const described = campaignOptions(flags, secret, service ?? new URL(baseUrl).href);
-  checkOptions(described, flags);
+  const [first, ...others] = services;
+  const described = campaignOptions(flags, secret, [first.own, ...others.map(({ own }) => own)]);
+  checkOptions(described);
   const file = ledgerPathOf(flags.ledger, list);
   const lastChange = lastChangeOf(file);
   if (!lastChange) requireFuture(described);
@@ -302,56 +308,70 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
       : new RecordingFolder({
           folder: folderPath,
           campaign: () => opened.campaign,
-          fetch: (url) =>
-            recording(url, { apiKey, ...(service ? { service, ...own } : { baseUrl }) }),
-          commandFor: (made, path) =>
-            recordingCommand(made, path, { ...flags, service: service?.name }),
+          fetch: (url, name) => byName(name).recording(url),
+          commandFor: (made, path, name) => {
+            const carrier = byName(name).service?.name;
+            const service = flags["services-file"] === undefined ? carrier : name;
+            return recordingCommand(made, path, { ...flags, service }, carrier);
+          },
           report: (line) => void terminal.report(`outdial: ${plain(line)}`),
         });
   const script = given && (recordings?.watch(given) ?? given);
-  const where = { publicUrl: flags["public-url"], serviceUrl: baseUrl };
+  const where = {
+    publicUrl: flags["public-url"],
+    serviceUrls: services.map(({ baseUrl }) => baseUrl),
+  };
   if (flags.listen !== undefined && dry) receiverAddress({ ...where, listen: flags.listen });
   if (flags.listen !== undefined && !dry) {
+    const onError = requestErrors((text) => terminal.report(text));
+    const servedBy = ({ own: { name }, service, redirect }: ListService) => ({
+      ...{ name, service, redirect, secret, script, onError },
+      campaign: () => opened.campaign,
+      ...(optOuts && { optOut: (numbers: readonly string[]) => optOuts.add(numbers) }),
+      ...(recordings && { onRecording: (made: RecordingInput) => recordings.keep(made, name) }),
+      onErasedRecording: (id: string) => void terminal.report(`outdial: ${plain(erasedLine(id))}`),
+    });
     opened.receiver = await startReceiver({
       ...where,
       listen: flags.listen,
-      ...{ service, secret, script },
-      campaign: () => opened.campaign,
-      ...(service && {
-        redirect: (call, url) => redirect(call, url, { service, apiKey, ...own }),
-      }),
-      ...(optOuts && { optOut: (numbers) => optOuts.add(numbers) }),
-      ...(recordings && { onRecording: (made) => recordings.keep(made) }),
-      onErasedRecording: (id) => void terminal.report(`outdial: ${plain(erasedLine(id))}`),
-      onError: requestErrors((text) => terminal.report(text)),
+      services: [servedBy(first), ...others.map(servedBy)],
     });
   }
-  const flow_url = (script && opened.receiver?.flowUrl) ?? described.flow_url;
-  const options = { ...described, flow_url };
   opened.database = dry ? await openPreview(file) : await openDatabase(file, true);
 
-  let trouble: string | undefined;
-  const create: CampaignOptions["create"] = async (params, own) => {
-    reached("recorded");
-    try {
-      const call = await client.calls.create(params, own);
-      trouble = undefined;
-      return call;
-    } catch (error) {
-      trouble = troubleOf(error);
-      throw error;
-    }
+  const troubles = new Map<string | undefined, string>();
+  const createBy =
+    ({ client, own: { name } }: ListService): CampaignOptions["create"] =>
+    async (params, own) => {
+      reached("recorded");
+      try {
+        const call = await client.calls.create(params, own);
+        troubles.delete(name);
+        return call;
+      } catch (error) {
+        const trouble = troubleOf(error);
+        if (trouble === undefined) troubles.delete(name);
+        else troubles.set(name, name === undefined ? trouble : `${name}: ${trouble}`);
+        throw error;
+      }
+    };
+  const urlsOf = (name: string | undefined) => {
+    const { flow_url, ...urls } = opened.receiver?.urlsOf(name) ?? {};
+    return { ...urls, ...(script && flow_url !== undefined && { flow_url }) };
   };
-  const status_callback_url = opened.receiver?.url ?? callbackOf(flags);
-  const live = liveCallsOf(apiKey, service ? { service, ...own } : { baseUrl });
-  const campaign = await openCampaign(opened.database, {
-    ...options,
-    ...live.functions,
-    status_callback_url,
-    create,
-    // The ledger belongs to the base URL already.
-    account: apiKey,
-  });
+  const complete = ({ own }: ListService) => ({ ...own, ...urlsOf(own.name) });
+  const options: DialOptions = {
+    ...described,
+    services: [complete(first), ...others.map(complete)],
+  };
+  const campaign = await openCampaign(
+    opened.database,
+    campaignOf(options, ({ name }) => {
+      const service = byName(name);
+      // The ledger belongs to the base URL already.
+      return { ...service.live.functions, create: createBy(service), account: service.apiKey };
+    }),
+  );
   // Before a recording may come: erasing its contact deletes it there.
   if (folderPath !== undefined) recordingFiles(opened.database).keepFolder(folderPath);
   opened.campaign = campaign;
@@ -360,11 +380,15 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
   if (calling + unclear > 0) foundCalls();
   const paused = pauseNote({ state, reason }, flags);
 
-  const localUrl = opened.receiver?.localUrl;
   // Before the check: a tunnel may be led here only now that the port is known.
-  if (localUrl) await terminal.report(`Notifications arrive at ${localUrl}`);
+  for (const url of opened.receiver?.localUrls ?? []) {
+    await terminal.report(`Notifications arrive at ${url}`);
+  }
   const unclearHandlers = dry ? [] : await checkHandlers(campaign, invoked);
-  const warnings = [...live.warnings, ...unclearHandlers, ...(paused ? [paused] : [])];
+  const unread = services.flatMap(({ own: { name }, live }) =>
+    live.warnings.map((text) => (name === undefined ? text : `${name}: ${text}`)),
+  );
+  const warnings = [...unread, ...unclearHandlers, ...(paused ? [paused] : [])];
   const confirmed = async (): Promise<boolean> => {
     if (!dry && !flags.yes) await confirm(terminal, invoked.signal);
     return !dry;
@@ -388,7 +412,8 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
     file,
     state === "paused" ? (reason ?? "") : undefined,
     blockFile,
-    () => trouble,
+    () => [...troubles.values()].join("; ") || undefined,
+    options,
     invoked,
   );
   await recordings?.complete(invoked.signal);
@@ -454,6 +479,11 @@ SIGNING_SECRET: 16 characters or more, the one by which the application verifies
 secret of a campaign, set it to new,old.
 ${keyNote}
 The ledger belongs to its account. With Twilio's auth token its signatures are verified, too.`,
+    `--services-file takes the place of --from, --rate, --concurrency and what names a service: a JSON
+list of services, such as [{ "name": "main", "baseUrl": "https://…", "apiKeyEnv": "MAIN_KEY",
+"from_number": "+1…", "rate": 5, "concurrency": 20 }]. With a carrier a service has service and
+account, too. apiKeyEnv and signatureSecretEnv name environment variables. Each service has its
+notifications at its own path: /main/status. One that is down pauses alone.`,
     `Calling lists has legal duties: hours, consent, do-not-call lists, announcing that a call is
 recorded and that a machine speaks.`,
   ],

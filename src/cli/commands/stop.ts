@@ -1,8 +1,9 @@
 import { end } from "../../calls/end.ts";
 import { get } from "../../calls/get.ts";
+import type { LiveOptions } from "../../calls/live.ts";
 import type {
-  CampaignOptions,
   EndedCalls,
+  LiveServices,
   OpenCall,
   OpenedLedger,
   Progress,
@@ -18,10 +19,11 @@ import {
 } from "../command.ts";
 import { isStopped } from "../dial/stopping.ts";
 import { withLedger } from "../ledger.ts";
-import { liveFailure, liveFlags, liveOptionsOf } from "../live.ts";
+import { fileOptionsOf, liveFailure, liveFlags, liveOptionsOf } from "../live.ts";
+import { refuseBesideFile, servicesIn } from "../services-file.ts";
 import { jsonLine, plain, type Terminal } from "../terminal.ts";
 
-const { timeout: _, ...accountFlags } = liveFlags;
+const { timeout: _, json: __, ...accountFlags } = liveFlags;
 
 const flags = {
   "hang-up": { type: "boolean", help: "ends every live call, too" },
@@ -29,21 +31,42 @@ const flags = {
   json: { type: "boolean", help: "one line of JSON; errors too, on stderr" },
 } as const;
 
-/** How a call is ended and read from here, or why it can't be. */
-type Ender =
-  | { readonly live: Pick<CampaignOptions, "end" | "get">; readonly why?: undefined }
-  | { readonly live?: undefined; readonly why: string };
+/** How calls are ended and read from here, and why some can't be. */
+interface Ender {
+  readonly live?: LiveServices | undefined;
+  readonly why?: string | undefined;
+}
 
-/** A list can be stopped without an account, too: then the process that dials ends the calls. */
-const enderOf = async (given: Values<typeof flags>, env: Environment): Promise<Ender> => {
+/** What ends the calls of one service from here, or why it can't. */
+const endedBy = async (
+  optionsOf: () => Promise<LiveOptions>,
+): Promise<{ readonly live?: Pick<LiveServices, "end" | "get">; readonly why?: string }> => {
   try {
-    const options = await liveOptionsOf(given, env);
+    const options = await optionsOf();
     return { live: { end: (id) => end(id, options), get: (id) => get(id, options) } };
   } catch (error) {
     const failure = liveFailure(error);
     if (failure instanceof Failure) return { why: failure.message };
     throw failure;
   }
+};
+
+/** A list can be stopped without an account, too: then the process that dials ends the calls. */
+const enderOf = async (given: Values<typeof flags>, env: Environment): Promise<Ender> => {
+  const { "services-file": file } = given;
+  if (file === undefined) return endedBy(() => liveOptionsOf(given, env));
+  refuseBesideFile(
+    given,
+    Object.keys(accountFlags).filter((name) => name !== "services-file"),
+  );
+  const services: Record<string, Pick<LiveServices, "end" | "get">> = {};
+  const reasons: string[] = [];
+  for (const entry of servicesIn(file)) {
+    const { live, why } = await endedBy(() => fileOptionsOf(entry, file, env));
+    if (live) services[entry.name] = live;
+    if (why !== undefined) reasons.push(why);
+  }
+  return { live: { services }, why: reasons.length > 0 ? reasons.join("; ") : undefined };
 };
 
 const count = (calls: number): string => `${calls} live call${calls === 1 ? "" : "s"}`;
@@ -105,8 +128,8 @@ export const command: Command = defineCommand({
   example: "stop people.outdial",
   notes: [
     `It works from another terminal, and also where the dialling process is dead: then it ends the calls
-itself, by the same service and key as outdial dial. A call that is being placed is ended when its
-id arrives. It may be repeated.`,
+itself, by the same service and key, or --services-file, as outdial dial. A call that is being
+placed is ended when its id arrives. It may be repeated.`,
     `Without --hang-up the live calls go on to their end, and no key is needed. A stopped ledger is not
 dialled from until outdial dial is given --resume.`,
   ],

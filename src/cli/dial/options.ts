@@ -1,13 +1,12 @@
 import { basename } from "node:path";
 import type { Secret } from "../../callbacks/index.ts";
-import { settingsOf } from "../../campaigns/engine.ts";
-import type { CampaignOptions, Script, Window } from "../../campaigns/index.ts";
+import type { CampaignOptions, NamedService, Script, Window } from "../../campaigns/index.ts";
 import { variableName } from "../../campaigns/list/columns.ts";
 import type { MachineDetection } from "../../carriers/carrier.ts";
 import type { Service } from "../../service.ts";
-import { carrierFlags, detectionFlag, detectionOf, keyOf } from "../carrier.ts";
+import { carrierFlags, detectionFlag, detectionOf } from "../carrier.ts";
 import { type Environment, UsageError, type Values } from "../command.ts";
-import { secretsIn } from "../ledger.ts";
+import { type FileService, servicesFileFlag } from "../services-file.ts";
 import { daysOffOf } from "./days-off.ts";
 import { durationOf } from "./durations.ts";
 import { retryOnOf, retryReasons, retryRulesOf } from "./retries.ts";
@@ -17,6 +16,7 @@ export const dialFlags = {
   from: {
     type: "string",
     required: true,
+    unless: "services-file",
     multiple: true,
     value: "number",
     help: 'E.164: "+" and 7 to 15 digits; each contact keeps one of several',
@@ -188,6 +188,7 @@ export const dialFlags = {
   ledger: { type: "string", value: "file", help: "default: beside the list, as .outdial" },
   "base-url": { type: "string", value: "url", help: "the service (or OUTDIAL_BASE_URL)" },
   ...carrierFlags,
+  ...servicesFileFlag,
   "calls-per-second": {
     type: "string",
     value: "calls",
@@ -222,11 +223,24 @@ export const dialFlags = {
 export type DialValues = Values<typeof dialFlags>;
 
 /** Stands for the URLs of a server that is not open. */
-const dryUrl = "https://dry.run";
+export const dryUrl = "https://dry.run";
+
+/** What a list has of one service. */
+export interface DialService
+  extends Pick<
+    NamedService,
+    "from_number" | "flow_url" | "status_callback_url" | "rate" | "concurrency"
+  > {
+  /** Its name, where the list has several. */
+  readonly name?: string | undefined;
+  /** The carrier, or the URL of outdial's own interface. */
+  readonly service: string | Service;
+}
 
 /** The part of a campaign that the command line decides. */
-export type DialOptions = Omit<CampaignOptions, "create" | "status_callback_url" | "window"> & {
+export type DialOptions = Omit<CampaignOptions, keyof NamedService | "window"> & {
   readonly window: "always" | readonly Window[];
+  readonly services: readonly [DialService, ...DialService[]];
 };
 
 export const windowRule =
@@ -302,12 +316,6 @@ const retriesOf = (flags: DialValues): Pick<CampaignOptions, "retryOn" | "retryD
   };
 };
 
-/** Where the flow is. What a script's flow is called in the ledger doesn't change with the URL of a tunnel. */
-const flowOf = ({ flow = "", script }: DialValues) =>
-  script === undefined
-    ? { flow_url: flow }
-    : { flow_url: `${dryUrl}/flow`, flowName: `--script ${basename(script)}` };
-
 /**
  * The campaign that a command line describes; the campaign itself checks the values. The URL of a script's flow is known
  * once its server is open.
@@ -317,22 +325,19 @@ const flowOf = ({ flow = "", script }: DialValues) =>
 export const campaignOptions = (
   flags: DialValues,
   secret: Secret,
-  service: string | Service,
+  services: DialOptions["services"],
 ): DialOptions => {
-  const { from = [], callback, rate, concurrency, attempts, until, prefix } = flags;
+  const { attempts, until, prefix, script, listen, emulate } = flags;
   const { "call-backs": callBacks, settle, "per-day": perDay } = flags;
-  const [only = ""] = from;
   return {
-    from_number: from.length > 1 ? from : only,
-    ...flowOf(flags),
+    services,
+    // The ledger belongs to the script, and not to the URL of a tunnel.
+    ...(script !== undefined && { flowName: `--script ${basename(script)}` }),
     secret,
-    service,
     window: windowsOf(flags),
-    notified: callback === undefined,
+    notified: listen !== undefined || emulate === true,
     ...(flags["no-record"] && { record: false }),
     ...(flags.idempotent && { idempotent: true }),
-    ...(rate !== undefined && { rate: decimalOf(rate) }),
-    ...(concurrency !== undefined && { concurrency: decimalOf(concurrency) }),
     ...(attempts !== undefined && { attempts: decimalOf(attempts) }),
     ...retriesOf(flags),
     ...(callBacks !== undefined && { callBacks: decimalOf(callBacks) }),
@@ -344,41 +349,10 @@ export const campaignOptions = (
   };
 };
 
-/** Where notifications are sent while no receiver is open. */
-export const callbackOf = ({ callback }: DialValues): string => callback || `${dryUrl}/status`;
-
-/**
- * Checks what a campaign would refuse, before anything is made.
- *
- * @throws {BadParametersException}
- */
-export const checkOptions = (options: DialOptions, flags: DialValues): void => {
-  const create = () => Promise.reject(new Error("Nobody is called"));
-  settingsOf({ ...options, status_callback_url: callbackOf(flags), create });
-};
-
 /** @throws {UsageError} for a new list that nobody is called of any more: a year may be mistyped */
 export const requireFuture = ({ until }: DialOptions): void => {
   if (!until || until.getTime() > Date.now()) return;
   throw new UsageError("--until is over: nobody would be called");
-};
-
-/**
- * Key, secret and the service's URL: the secret comes from the environment only, the key from there or from a file.
- *
- * @param service - the carrier, which has a URL of its own
- * @throws {UsageError} if one is missing
- */
-export const credentials = (flags: DialValues, env: Environment, service: Service | undefined) => {
-  const { SIGNING_SECRET: secret, OUTDIAL_BASE_URL } = env;
-  const baseUrl = flags["base-url"] ?? OUTDIAL_BASE_URL;
-  if (!baseUrl && !service)
-    throw new UsageError("which service? Set OUTDIAL_BASE_URL, or pass --base-url");
-  const apiKey = keyOf(flags, env);
-  if (!secret) {
-    throw new UsageError("SIGNING_SECRET is not set: 16 or more random characters");
-  }
-  return { apiKey, secret: secretsIn(secret), baseUrl };
 };
 
 /**
@@ -397,9 +371,16 @@ export const listDetectionOf = (
   throw new UsageError("--machine-detection must be message: onMachine of --script needs it");
 };
 
-/** @throws {UsageError} unless exactly one program decides what calls do, and one receives the notifications */
-export const requireReceiver = (flags: DialValues): void => {
-  const { listen, callback, attempts, concurrency, retry, flow, script } = flags;
+/**
+ * @param entries - the services of the file, which may have URLs of their own
+ * @throws {UsageError} unless exactly one program decides what calls do, and one receives the notifications
+ */
+export const requireReceiver = (flags: DialValues, entries: readonly FileService[]): void => {
+  const { listen, attempts, concurrency, retry, script } = flags;
+  const {
+    flow = entries.find(({ flow_url }) => flow_url)?.flow_url,
+    callback = entries.find((entry) => entry.status_callback_url)?.status_callback_url,
+  } = flags;
   if ((flow === undefined) === (script === undefined)) {
     throw new UsageError("pass either --flow or --script: what does an answered call do?");
   }

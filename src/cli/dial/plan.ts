@@ -5,11 +5,12 @@ import type {
   RefusedContact,
   SyncPlan,
 } from "../../campaigns/index.ts";
+import { defaultRate } from "../../campaigns/options.ts";
 import { plain } from "../terminal.ts";
 import { describeColumns } from "./csv.ts";
 import { daysOffText } from "./days-off.ts";
 import { durationText } from "./durations.ts";
-import type { DialOptions } from "./options.ts";
+import type { DialOptions, DialService } from "./options.ts";
 import { retriesText } from "./retries.ts";
 
 /** Most refused lines that are named per reason. */
@@ -56,7 +57,7 @@ const refusals = (refused: readonly RefusedContact[]): readonly string[] => {
 const daysOff = ({ window }: DialOptions): string =>
   window === "always" ? "" : daysOffText(window[0]?.except ?? [], Date.now());
 
-const sendersOf = ({ from_number }: DialOptions): string =>
+const sendersOf = ({ from_number }: DialService): string =>
   typeof from_number === "string"
     ? `from ${from_number}`
     : `from ${from_number.join(", ")} (each contact by one of them)`;
@@ -100,12 +101,24 @@ interface Plan {
   readonly isSentOnce: boolean;
 }
 
-const recordingLine = ({ record, service }: DialOptions): string => {
+const recordingLine = ({ record, services }: DialOptions): string => {
   if (record === false) return "not recorded";
-  return typeof service === "object"
-    ? `not recorded, unless ${service.name} does so by itself`
+  const carriers = services.flatMap(({ service }) =>
+    typeof service === "object" ? [service.name] : [],
+  );
+  return carriers.length === services.length
+    ? `not recorded, unless ${[...new Set(carriers)].join(" or ")} does so by itself`
     : "RECORDED: people must be told, in many places before the call goes on (--no-record)";
 };
+
+/** What a service is called by, and which numbers call. */
+const serviceLines = ({ services, flowName }: DialOptions): readonly string[] =>
+  services.flatMap((own) => {
+    const { name, service, flow_url, rate = defaultRate } = own;
+    const by = `by ${typeof service === "object" ? `${service.name}, account ${service.account}` : service}`;
+    const from = `${sendersOf(own)}, flow ${flowName ?? flow_url}`;
+    return name === undefined ? [by, from] : [`${name}: ${by}, ${rate} per second, ${from}`];
+  });
 
 const dispatcherLine =
   "this process has its own fetch or dispatcher: a refused connection is unclear, not tried again (docs/runtimes.md)";
@@ -122,7 +135,9 @@ const overWarning = ({ until }: DialOptions, waiting: number): readonly string[]
 export const planLines = (plan: Plan): readonly string[] => {
   const { columns, refused, changes, warnings, progress, options, isSentOnce, lastChange } = plan;
   const { optOutPath } = plan;
-  const { rate = 1, until, perDay, service } = options;
+  const { until, perDay } = options;
+  const sum = options.services.reduce((all, { rate: own = defaultRate }) => all + own, 0);
+  const rate = Number(sum.toPrecision(12)); // Of 0.1 and 0.2 it is not 0.30000000000000004.
   const { listed, duplicate, added, blocked, restored, changed, removed, appointments } = changes;
   const after = progressAfter(progress, changes);
   const { contacts } = after;
@@ -152,8 +167,7 @@ export const planLines = (plan: Plan): readonly string[] => {
     `${rate} per second: at least ${durationText(waiting / rate)} of dialling${daily}`,
     `${hoursOf(options)}${until ? `, until ${until.toISOString()}` : ""}`,
     ...[daysOff(options), retriesText(changes.retries)].filter(Boolean),
-    `by ${typeof service === "object" ? `${service.name}, account ${service.account}` : service}`,
-    `${sendersOf(options)}, flow ${options.flowName ?? options.flow_url}`,
+    ...serviceLines(options),
     ...(optOutPath === undefined
       ? []
       : [`opt-outs go to ${optOutPath} (--opt-outs): who is in it is blocked`]),

@@ -1,24 +1,26 @@
+import type { CampaignOptions } from "../../campaigns/index.ts";
 import { urlRule } from "../../lib/url.ts";
-import type { Service } from "../../service.ts";
 import { baseUrlOf, isLoopback } from "../address.ts";
 import { exits, Failure, UsageError } from "../command.ts";
 import { type Address, type Limits, serve } from "../serve.ts";
 import { codeOf } from "../terminal.ts";
-import { type ListOptions, serveList, urlBelow } from "./script.ts";
+import { type ListOptions, pathsOf, serveList, urlBelow } from "./script.ts";
 
 /** A server for the requests of a list's calls. */
 export interface Receiver {
-  /** The URL of the notifications, as the service reaches it. */
-  readonly url: string;
-  /** The URL of the script's flow, as the service reaches it. */
-  readonly flowUrl: string;
-  /** The URL of the notifications on this machine, with the port that was opened. */
-  readonly localUrl: string;
+  /** The URLs of the script's flow and of the notifications, as a service reaches them, by its name. */
+  readonly urlsOf: (
+    name: string | undefined,
+  ) => Pick<CampaignOptions, "flow_url" | "status_callback_url">;
+  /** The URLs of the notifications on this machine, with the port that was opened. */
+  readonly localUrls: readonly string[];
   /** Closes the port once open requests are answered: the service would send them again. */
   readonly stop: () => Promise<void>;
 }
 
-interface ReceiverOptions extends Omit<ListOptions, "baseUrl"> {
+interface ReceiverOptions {
+  /** What serves each service. */
+  readonly services: readonly [ServedService, ...ServedService[]];
   /** `host:port`. */
   readonly listen: string;
   /**
@@ -27,10 +29,11 @@ interface ReceiverOptions extends Omit<ListOptions, "baseUrl"> {
    * @defaultValue the address itself, if the service is on this machine too
    */
   readonly publicUrl: string | undefined;
-  /** The service's base URL; a carrier's own is not on this machine. */
-  readonly serviceUrl: string | undefined;
-  readonly service: Service | undefined;
+  /** The base URLs of the services; a carrier's own is not on this machine. */
+  readonly serviceUrls: readonly string[];
 }
+
+type ServedService = Omit<ListOptions, "baseUrl" | "publicUrl">;
 
 /** It is on the internet: slow senders are cut off, and connections leave open files for the ledger. */
 const limits: Limits = {
@@ -48,18 +51,18 @@ const addressOf = (text: string): Address => {
   throw new UsageError("--listen must be a host and a port, such as 127.0.0.1:8080");
 };
 
-type ReceiverAddress = Pick<ReceiverOptions, "listen" | "publicUrl" | "serviceUrl">;
+type ReceiverAddress = Pick<ReceiverOptions, "listen" | "publicUrl" | "serviceUrls">;
 
 /**
  * Where the server listens.
  *
  * @throws {UsageError} if that is no address, or the service can't reach it
  */
-export const receiverAddress = ({ listen, publicUrl, serviceUrl }: ReceiverAddress): Address => {
+export const receiverAddress = ({ listen, publicUrl, serviceUrls }: ReceiverAddress): Address => {
   const address = addressOf(listen);
   const own = baseUrlOf(address.hostname, address.port);
   if (!publicUrl) {
-    if (isLoopback(own) && isLoopback(serviceUrl ?? "")) return address;
+    if (isLoopback(own) && serviceUrls.every(isLoopback)) return address;
     throw new UsageError("--listen needs --public-url, where the service reaches it");
   }
   if (!URL.canParse(publicUrl)) {
@@ -79,23 +82,25 @@ export const receiverAddress = ({ listen, publicUrl, serviceUrl }: ReceiverAddre
  * @throws {UsageError} or a {Failure} if the port cannot be opened
  */
 export const startReceiver = async ({
-  listen,
-  serviceUrl,
-  ...options
+  services: [first, ...others],
+  ...place
 }: ReceiverOptions): Promise<Receiver> => {
-  const { publicUrl } = options;
-  const address = receiverAddress({ listen, publicUrl, serviceUrl });
+  const { publicUrl } = place;
+  const address = receiverAddress(place);
   let base = publicUrl ?? baseUrlOf(address.hostname, address.port);
-  const handler = serveList({ ...options, baseUrl: () => base });
+  const served = (service: ServedService) => ({ ...service, publicUrl, baseUrl: () => base });
+  const handler = serveList(served(first), ...others.map(served));
   const server = await serve(handler, address, limits).catch((error: unknown) => {
     throw new Failure(`--listen: the port cannot be opened (${codeOf(error)})`, exits.usage);
   });
   const local = baseUrlOf(address.hostname, server.port);
   base = publicUrl ?? local;
   return {
-    url: urlBelow(base, "/status"),
-    flowUrl: urlBelow(base, "/flow"),
-    localUrl: urlBelow(local, "/status"),
+    urlsOf: (name) => {
+      const { flow, status } = pathsOf(name);
+      return { flow_url: urlBelow(base, flow), status_callback_url: urlBelow(base, status) };
+    },
+    localUrls: [first, ...others].map(({ name }) => urlBelow(local, pathsOf(name).status)),
     stop: server.finish,
   };
 };

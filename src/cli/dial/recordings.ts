@@ -104,8 +104,9 @@ export const prepareFolder = async (path: string): Promise<string> => {
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The flags of `dial` that say where its calls are. */
+/** The flags that say where a call is. */
 interface ServiceFlags {
+  readonly "services-file"?: string | undefined;
   readonly service?: string | undefined;
   readonly account?: string | undefined;
   readonly "base-url"?: string | undefined;
@@ -114,19 +115,22 @@ interface ServiceFlags {
 /**
  * The command that fetches a recording into a file: by its URL, without what signs it, or where that leads to a storage whose
  * URLs end, by its id.
+ *
+ * @param carrier - the carrier that has it
  */
 export const recordingCommand = (
   { call_id, recording_id, recording_url }: RecordingInput,
   file: string,
   flags: ServiceFlags,
+  carrier: string | undefined,
 ): string => {
   const { origin, pathname } = withoutThrowing(() => new URL(recording_url)) ?? {};
-  const isShown = flags.service !== "telnyx" && !/\/(\+|%2B)?\d{7,}(?=[./]|$)/i.test(`${pathname}`);
+  const isShown = carrier !== "telnyx" && !/\/(\+|%2B)?\d{7,}(?=[./]|$)/i.test(`${pathname}`);
   const which =
     origin !== undefined && isShown
       ? [`${origin}${pathname}`]
       : [call_id, "--recording-id", recording_id.slice(0, longestId)];
-  const given = (["service", "account", "base-url"] as const).flatMap((name) => {
+  const given = (["services-file", "service", "account", "base-url"] as const).flatMap((name) => {
     const value = flags[name];
     return value === undefined ? [] : [`--${name}`, value];
   });
@@ -173,10 +177,14 @@ export interface FolderParts {
   readonly folder: string;
   /** Returns the campaign once it is open. */
   readonly campaign: () => Pick<Campaign, "id" | "contact"> | undefined;
-  /** Fetches a recording by its URL. */
-  readonly fetch: (url: string) => Promise<Response>;
+  /** Fetches a recording by its URL, from the service with a name, where the list has several. */
+  readonly fetch: (url: string, service?: string | undefined) => Promise<Response>;
   /** The command that fetches a recording later. */
-  readonly commandFor: (recording: RecordingInput, file: string) => string;
+  readonly commandFor: (
+    recording: RecordingInput,
+    file: string,
+    service?: string | undefined,
+  ) => string;
   /** Prints a line. */
   readonly report: (line: string) => void;
 }
@@ -236,18 +244,18 @@ export class RecordingFolder {
   }
 
   /** Begins to fetch a recording. It never throws: a recording that can't be fetched is reported and counted. */
-  keep(recording: RecordingInput): void {
+  keep(recording: RecordingInput, service?: string | undefined): void {
     const { context, recording_id, as } = recording;
     this.#expected.delete(keyOf(context, as));
     const known = { contact: Number(context.contact), attempt: Number(context.attempt) };
     const { id = "" } = this.#parts.campaign() ?? {};
     const stem = stemOf(id, { ...known, recording_id, as });
     if (this.#underWay.has(stem)) return;
-    const work = this.#fetch(stem, recording)
+    const work = this.#fetch(stem, recording, service)
       .catch((error: unknown) => {
         this.failed++;
         this.#commands.push(
-          this.#parts.commandFor(recording, join(this.#parts.folder, `${stem}.wav`)),
+          this.#parts.commandFor(recording, join(this.#parts.folder, `${stem}.wav`), service),
         );
         this.#parts.report(
           `a recording could not be kept (${reasonOf(error)}): it stays at the service`,
@@ -322,11 +330,15 @@ export class RecordingFolder {
   }
 
   /** Fetches a recording, and tries it again after failures that may pass; meanwhile others are fetched. */
-  async #fetch(stem: string, recording: RecordingInput): Promise<void> {
+  async #fetch(
+    stem: string,
+    recording: RecordingInput,
+    service: string | undefined,
+  ): Promise<void> {
     const { signal } = this.#last;
     for (let tries = 0; ; tries++) {
       try {
-        return await this.#inSlot(() => this.#save(stem, recording));
+        return await this.#inSlot(() => this.#save(stem, recording, service));
       } catch (error) {
         const pause = pauses[tries];
         if (pause === undefined || signal.aborted || !isPassing(error)) throw error;
@@ -348,7 +360,11 @@ export class RecordingFolder {
     }
   }
 
-  async #save(stem: string, { context, recording_url }: RecordingInput): Promise<void> {
+  async #save(
+    stem: string,
+    { context, recording_url }: RecordingInput,
+    service: string | undefined,
+  ): Promise<void> {
     const { folder, fetch, campaign } = this.#parts;
     const isKnown = (): Promise<boolean> =>
       whenFree(() => campaign()?.contact(context) !== undefined);
@@ -357,7 +373,7 @@ export class RecordingFolder {
     for (const file of filesOf(folder, stem)) if (await isThere(file)) return;
     const file = await writeNew(
       join(folder, stem),
-      () => fetch(recording_url),
+      () => fetch(recording_url, service),
       (response) => join(folder, `${stem}.${extensionOf(response)}`),
     );
     let isKept = false;

@@ -25,6 +25,8 @@ type CalledList = Pick<
 
 /** What serves the requests of a list's calls. */
 export interface ListOptions {
+  /** The name of the service that sends them, where the list has several: its paths begin with it. */
+  readonly name?: string | undefined;
   /** The flow; without one only notifications are served. */
   readonly script?: Script | undefined;
   /** Returns the campaign once it is open: until then the service has to send its requests again. */
@@ -33,7 +35,7 @@ export interface ListOptions {
   readonly secret: Secret;
   /** The carrier, whose requests have a form of their own. */
   readonly service?: Service | undefined;
-  /** The URL below which the service reaches `/flow` and `/status`; absent where that is the URL of the requests. */
+  /** The URL below which the service reaches its paths; absent where that is the URL of the requests. */
   readonly publicUrl?: string | undefined;
   /** Returns that URL, or the server's own: a call is sent to its `/flow` where a machine has answered. */
   readonly baseUrl: () => string;
@@ -51,6 +53,12 @@ export interface ListOptions {
 
 /** A URL below another. */
 export const urlBelow = (base: string, path: string): string => base.replace(/\/+$/, "") + path;
+
+/** The paths of a service, by its name: each of several has its own, whose handlers verify its requests. */
+export const pathsOf = (name: string | undefined): Readonly<Record<"flow" | "status", string>> => {
+  const start = name === undefined ? "" : `/${name}`;
+  return { flow: `${start}/flow`, status: `${start}/status` };
+};
 
 /** What a script does with its list. */
 const campaignOf = (list: CalledList, { optOut }: ListOptions): ScriptCampaign => ({
@@ -133,7 +141,7 @@ const redirectMachine = async (
   { event, context }: Received,
   list: CalledList,
   live: LiveAttempts,
-  { script, secret, baseUrl, redirect }: ListOptions,
+  { name, script, secret, baseUrl, redirect }: ListOptions,
 ): Promise<void> => {
   if (!redirect || !script?.onMachine || !event.known) return;
   if (event.type !== "call.machine_detected" || !event.data.beep) return;
@@ -146,18 +154,18 @@ const redirectMachine = async (
   if (!contact || live.people.has(attempt) || live.redirected.has(attempt)) return;
   live.redirected.add(attempt);
   const { variables, to_number } = contact;
-  const url = await machineUrl(urlBelow(baseUrl(), "/flow"), {
+  const url = await machineUrl(urlBelow(baseUrl(), pathsOf(name).flow), {
     ...{ secret, context: { ...context, variables }, answered_by },
   });
   await redirect({ id: call_id, from_number, to_number }, url);
 };
 
-/**
- * Serves the requests of a list's calls: the flow at `/flow`, if there is a script, and the notifications at `/status`. Only
- * a request to a URL that `secret` has signed reaches them. Any other path is 404, without a body.
- */
-export const serveList = (options: ListOptions): ((request: Request) => Promise<Response>) => {
-  const { script, secret, service, publicUrl, onError } = options;
+type Handler = (request: Request) => Promise<Response>;
+
+/** The handlers of the requests of one service, by their paths. */
+const routesOf = (options: ListOptions): readonly (readonly [path: string, handler: Handler])[] => {
+  const { name, script, secret, service, publicUrl, onError } = options;
+  const paths = pathsOf(name);
   const live = new LiveAttempts();
   const flows = new ReachedFlows();
   const open = (): CalledList => {
@@ -184,10 +192,10 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
     },
     inCall: () => campaignOf(open(), options),
     note: (given) => {
-      if ("recording_id" in given) return open().note(given);
-      if ("event" in given) return options.campaign()?.note(failureOf(given));
+      if ("recording_id" in given) return open().note(given, { service: name });
+      if ("event" in given) return options.campaign()?.note(failureOf(given), { service: name });
       if (given.digits) live.people.add(attemptOf(given.context));
-      return open().note(given);
+      return open().note(given, { service: name });
     },
   };
   const handOver = (recording: RecordingInput, isKept: boolean): void => {
@@ -198,7 +206,7 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
   };
   const onEvent = async (received: Received): Promise<void> => {
     const { call_id, type } = received.event;
-    const isOurs = await open().note(received);
+    const isOurs = await open().note(received, { service: name });
     const recording = recordedBy(received);
     if (recording) handOver(recording, isOurs);
     if (isEnd(type)) live.forget(attemptOf(received.context));
@@ -207,26 +215,39 @@ export const serveList = (options: ListOptions): ((request: Request) => Promise<
       onError(error, call_id ?? undefined),
     );
   };
-  const routes: Readonly<Record<string, (request: Request) => Promise<Response>>> = {
-    "/status": callbackHandler({ ...checks("/status"), onEvent }),
-    ...(script && {
-      "/flow": flowHandler({
-        ...script,
-        ...checks("/flow"),
-        campaign: listOfCall,
-        onRecording: async (recording: RecordingInput) => {
-          handOver(recording, open().contact(recording.context) !== undefined);
-          await script.onRecording?.(recording);
-        },
-      }),
-    }),
-  };
+  const status = callbackHandler({ ...checks(paths.status), onEvent });
+  if (!script) return [[paths.status, status]];
+  const flow = flowHandler({
+    ...script,
+    ...checks(paths.flow),
+    campaign: listOfCall,
+    onRecording: async (recording: RecordingInput) => {
+      handOver(recording, open().contact(recording.context) !== undefined);
+      await script.onRecording?.(recording);
+    },
+  });
+  return [
+    [paths.status, status],
+    [paths.flow, flow],
+  ];
+};
+
+/**
+ * Serves the requests of a list's calls: the flow at `/flow`, if there is a script, and the notifications at `/status`, both
+ * below the name of the service where the list has several. Only a request to a URL that `secret` has signed reaches them.
+ * Any other path is 404, without a body.
+ *
+ * @param services - what serves each of them; they have one `publicUrl`
+ */
+export const serveList = (...services: readonly [ListOptions, ...ListOptions[]]): Handler => {
+  const [{ publicUrl }] = services;
+  const routes = new Map(services.flatMap(routesOf));
   // A proxy may leave the path of the public URL, or drop it.
   const prefix = publicUrl === undefined ? "" : new URL(urlBelow(publicUrl, "/")).pathname;
   return async (request) => {
     const { pathname } = new URL(request.url);
     const below = pathname.startsWith(prefix) ? `/${pathname.slice(prefix.length)}` : pathname;
-    const handler = [pathname, below].map((path) => routes[path]).find(Boolean);
+    const handler = [pathname, below].map((path) => routes.get(path)).find(Boolean);
     return handler ? handler(request) : new Response(null, { status: 404 });
   };
 };

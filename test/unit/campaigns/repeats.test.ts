@@ -330,6 +330,22 @@ describe("an attempt whose answer was lost, with idempotent", () => {
     });
   });
 
+  it("is not asked for again once its time was over, though the clock is set back into it", async () => {
+    const day = 24 * 60 * minutes;
+    for (const isRestarted of [false, true]) {
+      const { stage, service } = await stageWith({ settleTimeout: 2 * day });
+      await step(stage);
+      stage.now += day;
+      // What the ledger has of the day is a time of its own.
+      await stage.campaign.pause();
+      await stage.campaign.resume();
+      await step(stage);
+      const next = isRestarted ? await stage.reopen() : stage;
+      await step(next, minutes - day);
+      expect(service.posted, `${isRestarted}`).toHaveLength(1);
+    }
+  });
+
   it("is not asked for again by a clock that was set back before its claim", async () => {
     const { stage, service } = await stageWith();
     await step(stage);

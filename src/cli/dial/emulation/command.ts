@@ -13,12 +13,14 @@ import { numberReader } from "../numbers.ts";
 import { optOutPathOf, optOutsIn } from "../opt-outs.ts";
 import {
   campaignOptions,
+  type DialService,
   type DialValues,
   decimalOf,
   type dialFlags,
   listDetectionOf,
   requireFuture,
 } from "../options.ts";
+import { type EmulatedService, emulatedServices } from "../services.ts";
 import { showStatus } from "../status.ts";
 import { assignCallees, calleesIn, seedIn } from "./callees.ts";
 import { type Figures, figuresOf } from "./figures.ts";
@@ -122,12 +124,19 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
   const database = await openTemporary();
   try {
     const { script, unreached } = await scriptOf(flags);
-    const service = await serviceOf(flags, env, script);
     const publicUrl = flags["public-url"] ?? noHost;
-    const options = {
-      ...campaignOptions(flags, crypto.randomUUID(), service ?? "the emulator"),
+    const [first, ...others] = await emulatedServices(flags, script, () =>
+      serviceOf(flags, env, script),
+    );
+    // It isn't requested.
+    const flowOf = ({ own }: EmulatedService): DialService => ({
+      ...own,
       flow_url: flags.script === undefined ? (flags.flow ?? "not given") : basename(flags.script),
-    };
+    });
+    const options = campaignOptions(flags, crypto.randomUUID(), [
+      flowOf(first),
+      ...others.map(flowOf),
+    ]);
     requireFuture(options);
     const blockPath = flags["do-not-call"];
     const read = await numberReader(flags.country);
@@ -137,7 +146,7 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
     const times = localTimes(zoneOf(options));
     let hide = (): void => {};
     const emulation = await emulateCampaign({
-      ...{ database, options, service, script, publicUrl, seed, signal },
+      ...{ database, options, script, publicUrl, seed, signal },
       start: Date.now(),
       sync: async (campaign) => {
         const confirm = async (): Promise<boolean> => true;
@@ -159,7 +168,8 @@ export const emulateList = async (invoked: Invocation<typeof dialFlags>): Promis
       flags.output === undefined
         ? []
         : [await writeOutput(flags.output, { database, emulation, times, list: basename(list) })];
-    const hints = [...hintsOf(flags, service, figures), ...written];
+    const carrier = [first, ...others].find(({ service }) => service)?.service;
+    const hints = [...hintsOf(flags, carrier, figures), ...written];
     const isInterrupted = signal.aborted;
     const found = { emulation, figures, times, unreached: unreached?.() };
     const summary = { ...found, isInterrupted, hints };

@@ -16,8 +16,9 @@ import { fieldsOf } from "../../../lib/check.ts";
 import { waitingBy } from "../../../lib/clock.ts";
 import type { Service } from "../../../service.ts";
 import { SimulatedTime } from "../../../testing/simulated-time.ts";
-import type { DialOptions } from "../options.ts";
-import { serveList, urlBelow } from "../script.ts";
+import type { DialOptions, DialService } from "../options.ts";
+import { pathsOf, serveList, urlBelow } from "../script.ts";
+import { campaignOf } from "../services.ts";
 import { type Decide, type EmulatedCall, EmulatedCalls } from "./calls.ts";
 
 /** What became of a list on the emulator. Times are in milliseconds since 1970. */
@@ -40,8 +41,6 @@ export interface EmulationOptions {
   readonly database: DatabaseSync;
   /** The campaign. Its secret can be any. */
   readonly options: DialOptions;
-  /** The carrier; `undefined` for outdial's own interface. */
-  readonly service: Service | undefined;
   readonly script: Script;
   /** The URL below which the service would reach the script. */
   readonly publicUrl: string;
@@ -71,13 +70,10 @@ const clientTimeout = 10_000;
 
 /** An application in the process: its flow and its notifications; anything else stands for a recording. */
 const applicationOf =
-  (publicUrl: string, serve: (request: Request) => Promise<Response>) =>
+  (urls: readonly string[], serve: (request: Request) => Promise<Response>) =>
   (request: Request): Promise<Response> | Response => {
     const { origin, pathname } = new URL(request.url);
-    const isOwn = [urlBelow(publicUrl, "/flow"), urlBelow(publicUrl, "/status")].includes(
-      origin + pathname,
-    );
-    return isOwn ? serve(request) : new Response();
+    return urls.includes(origin + pathname) ? serve(request) : new Response();
   };
 
 /** The service's signatures are not checked: its requests come from this process. */
@@ -138,7 +134,6 @@ const creatorOf = (
 export const emulateCampaign = async ({
   database,
   options,
-  service,
   script,
   publicUrl,
   start,
@@ -156,55 +151,70 @@ export const emulateCampaign = async ({
   let decided: Decide | undefined;
   let list: Campaign | undefined;
 
-  const serve = serveList({
-    ...{ script, publicUrl, secret: options.secret },
-    ...(service && {
-      service: unsigned(service),
-      redirect: (call, url) =>
-        redirect(call, url, { service, apiKey: emulator.apiKey, fetch: emulator.fetch }),
-    }),
-    campaign: () => list,
-    baseUrl: () => publicUrl,
-    onError: (error) => {
-      const message = String(fieldsOf(error).message ?? error);
-      errors.set(message, (errors.get(message) ?? 0) + 1);
-    },
-  });
   const begun = new Map<string, () => void>();
-  const onQuestion = (call: Call): void => {
-    const keys = calls.answer(call.id);
-    if (keys === "") return;
-    call.timeline.after(answerDelay, () => {
-      if (keys === undefined) emulator.hangup(call.id);
-      else emulator.press(call.id, keys);
-    });
-  };
-  const emulator: Emulator = emulate(
-    {
-      ...(service && { service }),
-      ...{ seed, clock, keep: 0 },
-      fetch: applicationOf(publicUrl, serve),
-      onCall: async (call) => {
-        const outcome = calls.begin(call, decided);
-        begun.get(call.to_number)?.();
-        // The emulator knows the call only once this function has returned.
-        queueMicrotask(() => over.push(emulator.ended(call.id).then((ended) => calls.end(ended))));
-        return outcome;
+  const emulatedBy = ({ name, service: given }: DialService, at: number) => {
+    const service = typeof given === "object" ? given : undefined;
+    const serve = serveList({
+      ...{ name, script, publicUrl, secret: options.secret },
+      ...(service && {
+        service: unsigned(service),
+        redirect: (call, url) =>
+          redirect(call, url, { service, apiKey: emulator.apiKey, fetch: emulator.fetch }),
+      }),
+      campaign: () => list,
+      baseUrl: () => publicUrl,
+      onError: (error) => {
+        const message = String(fieldsOf(error).message ?? error);
+        errors.set(message, (errors.get(message) ?? 0) + 1);
       },
-    },
-    { onQuestion },
-  );
-  const { apiKey, fetch } = emulator;
-  const client = new Client(apiKey, {
-    ...(service ? { service } : { baseUrl: "https://emulator.invalid" }),
-    fetch,
-  });
-  const urls = {
-    flow_url: urlBelow(publicUrl, "/flow"),
-    status_callback_url: urlBelow(publicUrl, "/status"),
+    });
+    const onQuestion = (call: Call): void => {
+      const keys = calls.answer(call.id);
+      if (keys === "") return;
+      call.timeline.after(answerDelay, () => {
+        if (keys === undefined) emulator.hangup(call.id);
+        else emulator.press(call.id, keys);
+      });
+    };
+    const paths = pathsOf(name);
+    const urls = {
+      flow_url: urlBelow(publicUrl, paths.flow),
+      status_callback_url: urlBelow(publicUrl, paths.status),
+    };
+    const emulator: Emulator = emulate(
+      {
+        ...(service && { service }),
+        // Another seed for each: their ids must differ.
+        ...{ seed: seed + at, clock, keep: 0 },
+        fetch: applicationOf(Object.values(urls), serve),
+        onCall: async (call) => {
+          const outcome = calls.begin(call, decided);
+          begun.get(call.to_number)?.();
+          // The emulator knows the call only once this function has returned.
+          queueMicrotask(() =>
+            over.push(emulator.ended(call.id).then((ended) => calls.end(ended))),
+          );
+          return outcome;
+        },
+      },
+      { onQuestion },
+    );
+    const { apiKey, fetch } = emulator;
+    const client = new Client(apiKey, {
+      ...(service ? { service } : { baseUrl: "https://emulator.invalid" }),
+      fetch,
+    });
+    return { name, emulator, completion: { ...urls, create: creatorOf(client, time, begun) } };
   };
-  const create = creatorOf(client, time, begun);
-  const campaign = await openCampaign(database, { ...options, ...urls, create, clock });
+  const [first, ...others] = options.services;
+  const all = [emulatedBy(first, 0), ...others.map((own, at) => emulatedBy(own, at + 1))] as const;
+  const campaign = await openCampaign(database, {
+    ...campaignOf(
+      options,
+      ({ name }) => (all.find((each) => each.name === name) ?? all[0]).completion,
+    ),
+    clock,
+  });
   list = campaign;
   try {
     await sync(campaign);
@@ -214,7 +224,7 @@ export const emulateCampaign = async ({
     // A list that is paused has live calls still.
     if (!signal.aborted) progress = await campaign.drain({ signal });
     const done = clock();
-    if (signal.aborted) emulator.reset();
+    if (signal.aborted) for (const { emulator } of all) emulator.reset();
     else await time.runUntil(Promise.all(over));
     return {
       ...{ from: start, to: Math.max(done, calls.lastEnd), errors, calls: calls.ended },

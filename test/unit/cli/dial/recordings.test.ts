@@ -219,6 +219,14 @@ test.each([
     { recording_url, call_id: "v3:abc", recording_id: "RE-1" },
     { service: "telnyx", account: "1" },
     "outdial recording v3:abc --recording-id RE-1 --output 'the folder/1.wav' --service telnyx --account 1",
+    "telnyx",
+  ],
+  [
+    "by the service of the file that has it",
+    { recording_url, call_id: "v3:abc", recording_id: "RE-1" },
+    { "services-file": "services.json", service: "backup" },
+    "outdial recording v3:abc --recording-id RE-1 --output 'the folder/1.wav' --services-file services.json --service backup",
+    "telnyx",
   ],
   [
     "by its id where the path has a number",
@@ -236,10 +244,13 @@ test.each([
     {},
     "outdial recording ''\\''$(x)' --recording-id '`' --output 'the folder/1.wav'",
   ],
-])("the command that fetches a recording names it %s", (_, given, flags, command) => {
-  const recording = { call_id: "cs_1", recording_id: "RE1", context: {}, ...given };
-  expect(recordingCommand(recording, "the folder/1.wav", flags)).toBe(command);
-});
+])(
+  "the command that fetches a recording names it %s",
+  (_, given, flags, command, carrier?: string) => {
+    const recording = { call_id: "cs_1", recording_id: "RE1", context: {}, ...given };
+    expect(recordingCommand(recording, "the folder/1.wav", flags, carrier)).toBe(command);
+  },
+);
 
 test("of who was erased, also meanwhile, no file is left", async () => {
   const { folder, fetched, recordings, people, made, done } = stage(() => {

@@ -12,6 +12,7 @@ import {
 import { watchScript } from "../../../../../src/cli/dial/emulation/script.ts";
 import type { DialOptions } from "../../../../../src/cli/dial/options.ts";
 import { gather, hangup, play, say, stream } from "../../../../../src/flows/index.ts";
+import type { Service } from "../../../../../src/service.ts";
 
 /** A Wednesday, noon in Berlin. */
 const noon = Date.parse("2026-06-03T10:00:00Z");
@@ -51,21 +52,33 @@ const people = (count: number): readonly Contact[] =>
 interface Given extends Partial<Omit<EmulationOptions, "options">> {
   readonly contacts?: readonly Contact[];
   readonly callees?: string;
-  readonly options?: Partial<DialOptions>;
+  readonly options?: Partial<DialOptions> & { readonly rate?: number };
+  readonly service?: Service | undefined;
 }
 
-const emulated = ({ contacts = people(20), callees, options, ...more }: Given = {}) =>
+const emulated = ({
+  contacts = people(20),
+  callees,
+  options: { rate, ...options } = {},
+  service,
+  ...more
+}: Given = {}) =>
   emulateCampaign({
     database: new DatabaseSync(":memory:"),
     options: {
-      from_number: "+12025550199",
-      flow_url: "https://dry.run/flow",
+      services: [
+        {
+          from_number: "+12025550199",
+          flow_url: "https://dry.run/flow",
+          status_callback_url: "https://dry.run/status",
+          service: service ?? "the emulator",
+          ...(rate !== undefined && { rate }),
+        },
+      ],
       secret,
       window: "always",
-      service: more.service ?? "the emulator",
       ...options,
     },
-    service: undefined,
     script: survey,
     publicUrl: "https://calls.test/list",
     start: noon,
