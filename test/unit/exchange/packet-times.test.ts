@@ -20,7 +20,9 @@ test.each([0, 5, 12, 15])(
     const waited = from(1_300, 15, interval);
     const late = (waited.at(-1) ?? 0) + Math.max(1, interval);
     // Meanwhile more was said: it comes as fast, until all is in time.
-    const rest = Array.from({ length: 100 }, (_, at) => Math.max(late + at * interval, 1_320 + at * 20));
+    const rest = Array.from({ length: 100 }, (_, at) =>
+      Math.max(late + at * interval, 1_320 + at * 20),
+    );
     const arrivals = [...from(20, 50, 20), ...waited, ...rest];
     expect(placesOf(arrivals)).toEqual(inOrder(arrivals.length, 0));
   },
