@@ -78,6 +78,18 @@ const bundledPage: Plugin = {
   },
 };
 
+/** The decoder of MP3 has a class for workers, which needs one of browsers: it is not used. */
+const withoutWorkers: Plugin = {
+  name: "without-workers",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@eshaz\/web-worker$/ }, () => ({ path: "none", namespace: "worker" }));
+    onLoad({ filter: /.*/, namespace: "worker" }, () => ({
+      contents: "export default class {}",
+      loader: "js",
+    }));
+  },
+};
+
 /** The same for vitest, whose tests import the sources. */
 export const bundledPageInVite = {
   name: "bundled-page",
@@ -139,7 +151,7 @@ const config: Options = {
   esbuildOptions: (options) => {
     options.logOverride = { "ignored-bare-import": "silent" };
   },
-  esbuildPlugins: [bundledPage],
+  esbuildPlugins: [bundledPage, withoutWorkers],
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },
   plugins: [

@@ -43,6 +43,7 @@ export interface EventData {
         | "rejected"
         | "unreachable"
         | "canceled"
+        | "lost"
       >
     | undefined;
   /** Where the recording is, when there is one. */

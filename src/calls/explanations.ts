@@ -46,6 +46,10 @@ export const reasonWords: Readonly<Record<KnownReason, Words>> = {
     "The call was ended before anybody answered.",
     "Look for what ended it: end of outdial/calls, outdial end, outdial stop, or the service's console.",
   ],
+  lost: [
+    "Nobody saw how the call ended, as the service or its exchange died: the telephone may have rung.",
+    "Don't call again by itself: ask the callee, or read the log of the service at that time.",
+  ],
 };
 
 /** What each state means, where the service gives no reason. */

@@ -133,7 +133,7 @@ export const reasonOf = (
   disposition: Disposition,
 ): string | undefined => {
   if (disposition === "flow_error") return failure;
-  if (disposition === "unknown") return detail ?? failure;
+  if (disposition === "unknown") return reason ?? detail ?? failure;
   // That of another end would contradict the disposition.
   return endedAs === disposition || endedAs === "completed" ? reason : undefined;
 };

@@ -1,5 +1,5 @@
 import type { Received } from "../callbacks/handler.ts";
-import { fieldsOf, isText } from "../lib/check.ts";
+import { fieldsOf, isText, withoutTelephones } from "../lib/check.ts";
 import { type Attempt, bareFailure, stateOf } from "./attempt-facts.ts";
 import { recordPlaced } from "./attempts.ts";
 import { claim } from "./claims.ts";
@@ -31,18 +31,11 @@ export const isEnd = ({ type }: CallEvent): boolean => ends.has(type);
 /** The longest reason that is kept. */
 const longestReason = 200;
 
-/** 7 digits or more, with what may stand between the digits of a telephone number. */
-const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
-
 /** A field in the service's words: on one line, and without anything that looks like a telephone number. */
 const textIn = ({ data }: CallEvent, field: string): string | undefined => {
   const text: unknown = data ? Reflect.get(data, field) : undefined;
   if (typeof text !== "string") return;
-  return text
-    .slice(0, longestReason)
-    .replace(/[\s\p{C}]+/gu, " ")
-    .replace(telephone, "***")
-    .trim();
+  return withoutTelephones(text.slice(0, longestReason).replace(/[\s\p{C}]+/gu, " ")).trim();
 };
 
 /** No call takes longer, in seconds: what does is a mistake of the service's. */
@@ -62,17 +55,17 @@ const answeredByIn = (event: CallEvent): string | undefined => {
   return answered_by && /^\w{1,32}$/.test(answered_by) ? answered_by : undefined;
 };
 
-/** The reasons of a failed call that say how it ended; any other one, and none, is `unreachable`. */
-const failures: ReadonlySet<unknown> = new Set<End>(["canceled", "rejected", "busy", "no_answer"]);
-
-const isFailure = (reason: unknown): reason is End => failures.has(reason);
+/** How a failed call ended, by its reason; by any other one, and without one, it was `unreachable`. */
+const failures: ReadonlyMap<unknown, End> = new Map([
+  ...(["canceled", "rejected", "busy", "no_answer"] as const).map((end) => [end, end] as const),
+  ["lost", "unknown"],
+]);
 
 /** What a final notification says. */
 const endIn = (event: CallEvent, at: number): News => {
   const reason = textIn(event, "reason");
   const isCompleted = event.type === "call.completed";
-  const failedAs = isFailure(reason) ? reason : "unreachable";
-  const endedAs = isCompleted ? "completed" : failedAs;
+  const endedAs = isCompleted ? "completed" : (failures.get(reason) ?? "unreachable");
   const failed = reason === "flow_error";
   return {
     ...{ endedAs, ended: at, duration: durationIn(event) },

@@ -70,6 +70,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: "Runs the whole service on this machine, with a dashboard, until ctrl-C.",
     load: () => import("./commands/emulator.ts"),
   },
+  exchange: {
+    summary: "Runs the service on a telephone exchange of your own: Asterisk and a SIP trunk.",
+    load: () => import("./commands/exchange.ts"),
+  },
   trigger: {
     summary: "Places a call of a chosen scenario on an emulator on this machine only.",
     load: () => import("./commands/trigger.ts"),

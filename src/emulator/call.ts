@@ -31,6 +31,7 @@ const failures = {
   rejected: "failed",
   unreachable: "failed",
   canceled: "failed",
+  lost: "failed",
 } as const;
 
 /** All transitions. */
@@ -39,7 +40,12 @@ export const transitions: Readonly<
 > = {
   initiated: { ring: "ringing", ...failures },
   ringing: { answer: "answered", ...failures },
-  answered: { normal: "completed", flow_error: "completed", max_duration: "completed" },
+  answered: {
+    normal: "completed",
+    flow_error: "completed",
+    max_duration: "completed",
+    lost: "completed",
+  },
   completed: {},
   failed: {},
 };

@@ -347,7 +347,7 @@ export const emulate = (options: EmulatorOptions, line?: SimulatedLine): Emulato
     responseTimeout,
     findCall: (id) => calls.get(id),
     allCalls: () => calls.all(),
-    receive: (to_number, lost = 0) => {
+    receive: ({ to_number, lost = 0 }) => {
       received.count(to_number);
       return receptionOf(telephones.responseTo(to_number), lost, isClosed());
     },

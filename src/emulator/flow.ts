@@ -51,14 +51,19 @@ const followFlow = async (call: Call, { follow, ...parts }: CallParts): Promise<
 /** How long a call without a limit may last, in milliseconds. */
 const longestCall = 3_600_000;
 
+/** How long a call may last, in milliseconds: the shorter of the limits of the service and of the request. */
+export const longestOf = (
+  { limits }: Pick<Call, "limits">,
+  { maxDuration }: Pick<CallParts, "maxDuration">,
+): number => {
+  const both = [maxDuration, limits.maxDuration].filter((limit) => limit !== undefined);
+  return both.length > 0 ? Math.min(...both) : longestCall;
+};
+
 /** Runs a call from dialling to its end. */
 export const runCall = async (call: Call, parts: CallParts): Promise<void> => {
   await parts.telephones.ring(call, parts);
   if (call.state !== "answered") return;
-  const limits = [parts.maxDuration, call.limits.maxDuration].filter(
-    (limit) => limit !== undefined,
-  );
-  const longest = limits.length > 0 ? Math.min(...limits) : longestCall;
-  call.timeline.after(longest, () => call.transition("max_duration"));
+  call.timeline.after(longestOf(call, parts), () => call.transition("max_duration"));
   await followFlow(call, parts);
 };

@@ -1,12 +1,8 @@
 import type { Message } from "../server/call.ts";
-import { iso, type NotificationEntry } from "../server/history.ts";
+import { attempt } from "../server/delivery.ts";
+import { iso } from "../server/history.ts";
 import type { Random } from "../server/ids.ts";
-import {
-  type Requester,
-  type RequestResult,
-  type RequestRules,
-  statusIn,
-} from "../server/outgoing.ts";
+import type { Requester } from "../server/outgoing.ts";
 import type { Call } from "./call.ts";
 import type { Faults } from "./options.ts";
 
@@ -34,27 +30,6 @@ export interface NotifierParts {
   readonly random: Random;
   readonly faults?: Faults | undefined;
 }
-
-/** How many bytes of a response the history keeps. */
-const maxResponse = 2_048;
-
-const decoder = new TextDecoder();
-
-interface AttemptResult extends Pick<NotificationEntry, "ms" | "status" | "error" | "response"> {
-  readonly timedOut?: boolean | undefined;
-}
-
-const resultOf = ({ ms, response, body, error, timedOut }: RequestResult): AttemptResult => {
-  if (!response) return { ms, error: error ?? "no answer", timedOut };
-  const { status, ok, type } = response;
-  const redirects = (status >= 300 && status < 400) || type === "opaqueredirect";
-  return {
-    ms,
-    status,
-    ...(!ok && { error: redirects ? "redirects, which is refused" : statusIn(response) }),
-    ...(body && { response: { body: decoder.decode(body.bytes) } }),
-  };
-};
 
 /** Sends the notifications of each call in order, at least once, independent of other calls. */
 export class Notifier {
@@ -124,37 +99,15 @@ export class Notifier {
     const { id, event, retryDelay } = message;
     const { signal } = call.removed;
     for (let count = 1; !signal.aborted; count++) {
-      const { timedOut, ...result } = await this.#attempt(call, message);
+      const { failure, ...result } = await attempt(message, call, this.#parts.request, signal);
       if (signal.aborted) return;
-      const { error, status } = result;
-      const delay =
-        error === undefined ? undefined : retryDelay(count, { error, status, timedOut });
+      const delay = failure && retryDelay(count, failure);
       const isFinal = delay === undefined;
-      const outcome = error === undefined ? "delivered" : isFinal ? "given_up" : "retrying";
+      const outcome = !failure ? "delivered" : isFinal ? "given_up" : "retrying";
       const entry = { type: "notification", id, event, try: count, outcome, ...result } as const;
       if (isFinal) return call.log(entry);
       call.log({ ...entry, next_at: iso(call.notificationTimeline.now() + delay) });
       await call.notificationTimeline.wait(delay);
     }
-  }
-
-  async #attempt(
-    call: Call,
-    message: Message,
-  ): Promise<AttemptResult & Pick<NotificationEntry, "request">> {
-    const { url, method, body } = message;
-    const headers = await message.headers();
-    const { signal } = call.removed;
-    const rules: RequestRules = {
-      limit: maxResponse,
-      redirects: "none",
-      reach: call.reach,
-      signal,
-    };
-    call.warnOfPlain(url);
-    const init = method === "GET" ? { headers } : { method, headers, body };
-    const result = await this.#parts.request(url, init, rules);
-    const shown = { url, ...(method === "GET" && { method }), headers, body };
-    return { ...resultOf(result), request: shown };
   }
 }

@@ -66,8 +66,10 @@ export interface StreamParts {
   /** Whose time it is: where it isn't real, a media socket needs `untimedMedia` or `openSocket`. */
   readonly clock: "real" | "instant" | VirtualClock;
   readonly untimedMedia?: boolean | undefined;
-  /** Opens a simulated socket, in the place of `WebSocket`. */
-  readonly openSocket?: ((url: string) => StreamSocket) | undefined;
+  /** Opens a socket, in the place of `WebSocket`: a simulated one, or one of an exchange. */
+  readonly openSocket?:
+    | ((url: string, headers?: Readonly<Record<string, string>>) => StreamSocket)
+    | undefined;
   /** Called with each frame of the callee's audio: when it is sent, since the answer, and by how much it is late, in ms. */
   readonly onFrame?: ((ms: number, late: number) => void) | undefined;
   /** Called when an application sends more audio than is kept of a call: it is dropped. */
@@ -104,7 +106,8 @@ const connect = async (
   { url, headers, signal }: Pick<Streaming, "url" | "headers" | "signal">,
   { WebSocket, openSocket, responseTimeout }: StreamParts,
 ): Promise<StreamSocket> => {
-  const socket = openSocket?.(url) ?? (WebSocket && constructSocket(WebSocket, url, headers));
+  const socket =
+    openSocket?.(url, headers) ?? (WebSocket && constructSocket(WebSocket, url, headers));
   if (!socket) {
     throw new TypeError(
       "needs a WebSocket client: use Node 22 or newer, or pass the one of the package ws as the option WebSocket",

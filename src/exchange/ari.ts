@@ -21,7 +21,9 @@ export type ChannelEvent =
       readonly type: "ended";
       readonly cause: number | undefined;
       readonly status: number | undefined;
-    };
+    }
+  /** It has ended, and nobody saw why. */
+  | { readonly type: "lost" };
 
 /** A response of Asterisk's. */
 export interface AriResponse {
@@ -66,12 +68,15 @@ export const openSocket = (
 export class Ari {
   readonly #options: AriOptions;
   readonly #watchers = new Map<string, (event: ChannelEvent) => void>();
+  readonly #onState: (state: "lost" | "back") => void;
   #socket: WebSocket | undefined;
   #reopening: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
-  constructor(options: AriOptions) {
+  /** @param onState - called when the socket of events was lost, and when it is open again */
+  constructor(options: AriOptions, onState: (state: "lost" | "back") => void = () => {}) {
     this.#options = options;
+    this.#onState = onState;
   }
 
   get app(): string {
@@ -109,7 +114,15 @@ export class Ari {
       socket.addEventListener("error", fail);
       socket.addEventListener("close", fail);
     });
-    socket.addEventListener("close", () => this.#reopen());
+    socket.addEventListener("close", () => {
+      if (!this.#isClosed) this.#onState("lost");
+      this.#reopen();
+    });
+  }
+
+  /** Opens the socket now, or as soon as Asterisk is reached: that is reported as `back`. */
+  async start(): Promise<void> {
+    await this.open().catch(() => this.#reopen());
   }
 
   /** Closes the socket. Channels stay. */
@@ -131,19 +144,22 @@ export class Ari {
    * Sends a request.
    *
    * @param path - below `/ari`
+   * @param variables - set in a channel that is made
    * @throws {TypeError} when there is no answer
    */
   async request(
     method: "GET" | "POST" | "DELETE",
     path: string,
     query: Readonly<Record<string, string>> = {},
+    variables?: Readonly<Record<string, string>>,
   ): Promise<AriResponse> {
     try {
       const response = await fetch(
         `${this.#options.url}/ari${path}?${new URLSearchParams(query)}`,
         {
           method,
-          headers: this.headers,
+          headers: { ...this.headers, ...(variables && { "Content-Type": "application/json" }) },
+          ...(variables && { body: JSON.stringify({ variables }) }),
           signal: AbortSignal.timeout(requestTimeout),
         },
       );
@@ -169,7 +185,7 @@ export class Ari {
 
   #emit(channel: string, event: ChannelEvent): void {
     const watcher = this.#watchers.get(channel);
-    if (event.type === "ended") this.#watchers.delete(channel);
+    if (event.type === "ended" || event.type === "lost") this.#watchers.delete(channel);
     watcher?.(event);
   }
 
@@ -177,7 +193,10 @@ export class Ari {
     if (this.#isClosed) return;
     this.#reopening = setTimeout(() => {
       this.open().then(
-        () => this.#reconcile(),
+        () => {
+          this.#onState("back");
+          return this.#reconcile();
+        },
         () => this.#reopen(),
       );
     }, reopenDelay);
@@ -188,10 +207,16 @@ export class Ari {
     for (const channel of [...this.#watchers.keys()]) {
       const response = await this.request("GET", `/channels/${channel}`).catch(() => undefined);
       if (response?.status === 404) {
-        this.#emit(channel, { type: "ended", cause: undefined, status: undefined });
+        this.#emit(channel, { type: "lost" });
       } else if (fieldsOf(response?.body).state === "Ringing") {
         this.#emit(channel, { type: "ringing" });
       }
     }
   }
 }
+
+/** What calls need of Asterisk's REST interface. */
+export type AriClient = Pick<
+  Ari,
+  "app" | "close" | "headers" | "isOpen" | "request" | "send" | "socketUrl" | "start" | "watch"
+>;

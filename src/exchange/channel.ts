@@ -1,5 +1,5 @@
 import type { FailureReason } from "../performer/line.ts";
-import type { Ari, ChannelEvent } from "./ari.ts";
+import type { AriClient, ChannelEvent } from "./ari.ts";
 
 /** A telephone that is called. Times are in milliseconds. */
 export interface Calling {
@@ -10,12 +10,18 @@ export interface Calling {
   /** The number that the telephone shows. */
   readonly callerId: string;
   readonly answerTimeout: number;
+  /** How long Asterisk lets it live at most, in milliseconds: whatever became of this process. */
+  readonly lifetime: number;
   /** Hangs up, or stops ringing. */
   readonly signal: AbortSignal;
   readonly onRing: () => void;
   readonly onKey: (key: string) => void;
-  /** Called when an answered telephone has hung up, or the exchange lost it. */
-  readonly onEnd: () => void;
+  /** Called when an answered telephone has hung up; `lost`: nobody saw it. */
+  readonly onEnd: (reason: "normal" | "lost") => void;
+  /** Called when Asterisk has answered that it calls, or that it doesn't: no request is under way any more. */
+  readonly onSettled?: () => void;
+  /** Keeps a request that was cut off from ringing later. */
+  readonly fence?: () => void;
 }
 
 /** The reasons that a SIP status gives. Others depend on whether the telephone rang. */
@@ -62,9 +68,10 @@ const grace = 5;
  * @returns why nobody answered; `undefined` once somebody has
  */
 export const callTelephone = async (
-  ari: Ari,
-  { id, endpoint, callerId, answerTimeout, signal, onRing, onKey, onEnd }: Calling,
+  ari: AriClient,
+  calling: Calling,
 ): Promise<FailureReason | undefined> => {
+  const { id, endpoint, callerId, answerTimeout, lifetime, signal, onRing, onKey, onEnd } = calling;
   let hasRung = false;
   let isAnswered = false;
   const hangUp = () => ari.send("DELETE", `/channels/${id}`, { reason_code: "16" });
@@ -90,8 +97,13 @@ export const callTelephone = async (
       key: (event) => isAnswered && event.type === "key" && onKey(event.key),
       ended: (event) => {
         signal.removeEventListener("abort", cancel);
-        if (isAnswered) onEnd();
+        if (isAnswered) onEnd("normal");
         else if (event.type === "ended") settle(failureOf(event, hasRung));
+      },
+      lost: () => {
+        signal.removeEventListener("abort", cancel);
+        if (isAnswered) onEnd("lost");
+        else settle("lost");
       },
     };
     const stopWatching = ari.watch(id, (event) => on[event.type](event));
@@ -103,21 +115,31 @@ export const callTelephone = async (
     const deadline = setTimeout(() => {
       stopWatching();
       hangUp();
-      settle(hasRung ? "no_answer" : "unreachable");
+      const unseen = hasRung ? "no_answer" : "unreachable";
+      settle(ari.isOpen ? unseen : "lost");
     }, answerTimeout);
     signal.addEventListener("abort", cancel);
     if (signal.aborted) return settle("canceled");
     const timeout = String(Math.ceil(answerTimeout / 1_000) + grace);
     const query = { endpoint, app: ari.app, channelId: id, callerId, timeout };
-    const refuse = () => {
+    const refuse = (reason: FailureReason) => {
       stopWatching();
-      // It may ring all the same, where the answer was lost.
-      hangUp();
-      settle("unreachable");
+      settle(reason);
     };
-    ari
-      .request("POST", "/channels", query)
-      .then(({ status }) => status !== 200 && refuse(), refuse);
+    // Asterisk's name for the absolute timeout, in seconds.
+    const variables = { "TIMEOUT(absolute)": String(Math.ceil(lifetime / 1_000) + grace) };
+    ari.request("POST", "/channels", query, variables).then(
+      ({ status }) => {
+        calling.onSettled?.();
+        if (status !== 200) refuse("unreachable");
+      },
+      () => {
+        // It may ring all the same, as only the answer was lost; or begin to, where the request comes late.
+        hangUp();
+        calling.fence?.();
+        refuse("lost");
+      },
+    );
   });
 };
 
@@ -129,7 +151,12 @@ const keyDuration = 100;
  *
  * @param interval - from one key to the next, in milliseconds
  */
-export const pressKeys = (ari: Ari, channel: string, keys: string, interval: number): void => {
+export const pressKeys = (
+  ari: AriClient,
+  channel: string,
+  keys: string,
+  interval: number,
+): void => {
   const duration = String(keyDuration);
   const between = String(interval - keyDuration);
   ari.send("POST", `/channels/${channel}/dtmf`, { dtmf: keys, duration, between });

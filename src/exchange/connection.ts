@@ -1,7 +1,8 @@
 import type { Call } from "../emulator/call.ts";
 import { sampleAt } from "../emulator/recording/track.ts";
 import type { LineMedia } from "../emulator/stream.ts";
-import type { Ari } from "./ari.ts";
+import type { Side } from "../performer/media-socket.ts";
+import type { AriClient } from "./ari.ts";
 import { connectMedia, disconnectMedia, lineRate, Media } from "./media.ts";
 
 /** How far the telephone's count of its packets may be from our clock, in milliseconds. */
@@ -15,6 +16,9 @@ const leastGain = 10;
 const maxWaiting = 60;
 
 const ms = (samples: number): number => (samples * 1_000) / lineRate;
+
+/** Gets a packet of one side, and when it begins, in milliseconds since the answer. */
+export type OnFrame = (side: Side, from: number, samples: Int16Array) => void;
 
 /**
  * Places a telephone's packets, which have no times, by their count. All numbers are in samples since the answer.
@@ -61,10 +65,13 @@ export class Connection implements LineMedia {
   readonly #media: Media;
   readonly #listeners = new Set<(samples: Int16Array<ArrayBuffer>) => void>();
   readonly #times = new PacketTimes();
+  readonly #onFrame: OnFrame;
 
-  constructor(call: Call, socket: WebSocket, onGone: () => void) {
+  /** @param onFrame - called with each packet of both sides, but for those that aren't recorded */
+  constructor(call: Call, socket: WebSocket, onGone: () => void, onFrame: OnFrame = () => {}) {
     const { recording } = call;
     this.#call = call;
+    this.#onFrame = (...frame) => recording.isPaused || onFrame(...frame);
     this.#media = new Media(socket, {
       now: () => call.talkTime,
       output: (from, duration) => {
@@ -73,6 +80,7 @@ export class Connection implements LineMedia {
         const [first, count] = [sampleAt(from, sampleRate), sampleAt(duration, sampleRate)];
         return { samples: recording.side("application", first, count, mixing), sampleRate };
       },
+      onOutput: (from, samples) => this.#onFrame("application", from, samples),
       onHeld: (from, to) => recording.hold(from, to),
       onInput: (samples) => this.#receive(samples),
       onGone,
@@ -106,7 +114,7 @@ export class Connection implements LineMedia {
    *
    * @returns a function that separates the two
    */
-  async join(ari: Ari, channel: string, onGone: () => void): Promise<() => void> {
+  async join(ari: AriClient, channel: string, onGone: () => void): Promise<() => void> {
     const { media } = this.#call.recording;
     let next = 0;
     const socket = await connectMedia(ari, channel);
@@ -135,6 +143,7 @@ export class Connection implements LineMedia {
     const now = sampleAt(this.#call.talkTime, lineRate);
     const from = this.#times.place(now, samples.length);
     this.#call.recording.callee.add({ from, samples, sampleRate: lineRate });
+    this.#onFrame("callee", ms(from), samples);
     for (const listener of this.#listeners) listener(samples);
   }
 }

@@ -13,7 +13,7 @@ import {
   type Sound,
 } from "../performer/line.ts";
 import { messageOf } from "../server/outgoing.ts";
-import type { Ari } from "./ari.ts";
+import type { AriClient } from "./ari.ts";
 import { type Calling, callTelephone, pressKeys } from "./channel.ts";
 import type { Connection } from "./connection.ts";
 import { whoAnswered } from "./machine.ts";
@@ -22,7 +22,7 @@ import { readSound } from "./sounds.ts";
 
 /** What the lines of an exchange share. */
 export interface Exchange {
-  readonly ari: Ari;
+  readonly ari: AriClient;
   /** Asterisk's name for whom it calls; `undefined` for whom it can't reach. */
   readonly endpoint: (to: string) => string | undefined;
   /**
@@ -32,10 +32,15 @@ export interface Exchange {
    * @throws {TypeError} when it can't be spoken
    */
   readonly speak: (text: string, number: string) => Promise<Int16Array>;
+  /** Why a second telephone isn't called, as the end of a sentence; `undefined` where it is. */
+  readonly refusalOf?: (call: Call, to: string) => string | undefined;
 }
 
 /** Plays samples until they have left for the telephone. */
 type PlaySamples = (samples: Int16Array, times: number, continues: () => boolean) => Promise<void>;
+
+/** How long a second telephone may stay connected, in milliseconds: it ends with its call, or is hung up at a start. */
+const longestLeg = 4 * 3_600_000;
 
 /** What the callee hears while another telephone rings: a plain tone, and then quiet. Times are in milliseconds. */
 const ringingTone = { hertz: 425, duration: 1_000, pause: 4_000 } as const;
@@ -185,7 +190,7 @@ class ExchangeLine {
     endpoints: ReadonlyMap<string, string>,
     { answerTimeout }: Pick<Dialling, "answerTimeout">,
     leg: SecondLeg,
-    { signal, onRing, onEnd }: Pick<Calling, "signal" | "onRing" | "onEnd">,
+    { signal, onRing, onEnd }: Pick<Calling, "signal" | "onRing"> & { readonly onEnd: () => void },
   ): Promise<{ readonly channel: string } | { readonly reason: FailureReason }> {
     const { ari } = this.#exchange;
     let answered: string | undefined;
@@ -203,10 +208,13 @@ class ExchangeLine {
         callerId: this.#call.params.from_number,
         answerTimeout,
         signal: own.signal,
+        lifetime: answerTimeout + longestLeg,
         onRing,
         onKey: () => {},
         onEnd: () => answered === id && onEnd(),
       });
+      // Nobody saw how it ended: nobody is there.
+      if (reason === "lost") return "unreachable";
       if (reason) return reason;
       if (answered !== undefined) end();
       else {
@@ -235,6 +243,8 @@ class ExchangeLine {
         const kind = /^[a-z]+:/i.exec(each)?.[0] ?? "a number";
         throw new FlowError(step, "dial", `calls ${kind} which this exchange doesn't reach`);
       }
+      const refusal = this.#exchange.refusalOf?.(call, each);
+      if (refusal !== undefined) throw new FlowError(step, "dial", refusal);
       endpoints.set(each, name);
     }
     const leg = new SecondLeg(call, dialling);
@@ -260,7 +270,11 @@ class ExchangeLine {
       leg.transition("answer");
       const from = call.talkTime;
       if (!record) call.recording.pause(from);
-      const disconnect = await first.join(ari, rung.channel, hungUp);
+      // Where Asterisk gives no answer any more, the call itself is lost.
+      const gone = () => {
+        ari.request("GET", `/channels/${rung.channel}`).then(hungUp, () => {});
+      };
+      const disconnect = await first.join(ari, rung.channel, gone);
       await wait(from + maxDuration, () => !signal.aborted && leg.state === "answered");
       disconnect();
       leg.transition("normal");

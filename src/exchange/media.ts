@@ -1,6 +1,6 @@
 import { fieldsOf, isText, withoutThrowing } from "../lib/check.ts";
 import { Resampler } from "../lib/resample.ts";
-import { type Ari, openSocket } from "./ari.ts";
+import { type AriClient, openSocket } from "./ari.ts";
 
 /** The rate of telephones, in samples per second. */
 export const lineRate = 8_000;
@@ -37,6 +37,8 @@ export interface MediaParts {
   readonly now: () => number;
   /** The samples of one packet, from a time on. Absent where another telephone's packets are relayed instead. */
   readonly output?: (from: number, duration: number) => OutputFrame;
+  /** Called with each packet of `output` as it is sent, and when it begins. */
+  readonly onOutput?: (from: number, samples: Int16Array) => void;
   /** Called with what was not played in its time: it comes later. */
   readonly onHeld: (from: number, to: number) => void;
   /** Called with each packet that the telephone has sent. */
@@ -160,7 +162,9 @@ export class Media {
       this.#rate = sampleRate;
       this.#resampler = sampleRate === lineRate ? undefined : new Resampler(sampleRate, lineRate);
     }
-    this.#sendNow(Int16Array.from(this.#resampler?.push(samples) ?? samples));
+    const sent = Int16Array.from(this.#resampler?.push(samples) ?? samples);
+    this.#sendNow(sent);
+    this.#parts.onOutput?.(this.position, sent);
   }
 
   /** Asks for Asterisk's queue, and watches for its answers. */
@@ -208,7 +212,7 @@ const namesOf = (channel: string) => ({ media: `media_${channel}`, bridge: `brid
  *
  * @throws {TypeError} when Asterisk refuses
  */
-export const connectMedia = async (ari: Ari, channel: string): Promise<WebSocket> => {
+export const connectMedia = async (ari: AriClient, channel: string): Promise<WebSocket> => {
   const { media, bridge } = namesOf(channel);
   const entered = new Promise<void>((resolve, reject) => {
     ari.watch(media, ({ type }) => {
@@ -250,7 +254,7 @@ export const connectMedia = async (ari: Ari, channel: string): Promise<WebSocket
 };
 
 /** Ends what `connectMedia` has made. */
-export const disconnectMedia = (ari: Ari, channel: string): void => {
+export const disconnectMedia = (ari: AriClient, channel: string): void => {
   const { media, bridge } = namesOf(channel);
   ari.send("DELETE", `/channels/${media}`);
   ari.send("DELETE", `/bridges/${bridge}`);

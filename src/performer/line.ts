@@ -50,11 +50,11 @@ export class Utterances {
 /** The state of a call, or of the second leg that a flow dials. */
 export type CallState = "initiated" | "ringing" | "answered" | "completed" | "failed";
 
-/** Why a call failed before anyone answered. */
-export type FailureReason = "busy" | "no_answer" | "rejected" | "unreachable" | "canceled";
+/** Why a call failed before anyone answered; `lost`: nobody saw its end. */
+export type FailureReason = "busy" | "no_answer" | "rejected" | "unreachable" | "canceled" | "lost";
 
-/** Why an answered call ended. */
-export type EndReason = "normal" | "flow_error" | "max_duration";
+/** Why an answered call ended; `lost`: nobody saw its end. */
+export type EndReason = "normal" | "flow_error" | "max_duration" | "lost";
 
 /** Why a call is over. */
 export type Reason = FailureReason | EndReason;

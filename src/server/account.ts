@@ -16,9 +16,32 @@ export const isSame = (given: string, expected: string): boolean => {
   return difference === 0;
 };
 
+/** Keeps the key of an account. */
+export interface KeyKeeper {
+  /** The key; empty where only a digest of it is kept. */
+  readonly key: string;
+  readonly accepts: (key: string) => boolean;
+  /** Keeps another key: the old one is invalid at once. */
+  readonly replace: (key: string) => void;
+}
+
+/** Keeps a key in the memory of the process. */
+const keyInMemory = (first: string): KeyKeeper => {
+  let key = first;
+  return {
+    get key() {
+      return key;
+    },
+    accepts: (given) => isSame(given, key),
+    replace: (next) => {
+      key = next;
+    },
+  };
+};
+
 /** What an account is made of. */
 interface AccountParts {
-  readonly key: string | undefined;
+  readonly key: string | KeyKeeper | undefined;
   readonly numbers: readonly string[] | undefined;
   /** Makes a random key. */
   readonly newKey: () => string;
@@ -26,28 +49,29 @@ interface AccountParts {
 
 /** The one account of a service: its key and its numbers. */
 export class Account {
-  #key: string;
+  readonly #keeper: KeyKeeper;
   readonly #numbers: ReadonlySet<string> | undefined;
   readonly #newKey: () => string;
 
   constructor({ key, numbers, newKey }: AccountParts) {
-    this.#key = key ?? newKey();
+    this.#keeper = typeof key === "object" ? key : keyInMemory(key ?? newKey());
     this.#numbers = numbers && new Set(numbers);
     this.#newKey = newKey;
   }
 
   get key(): string {
-    return this.#key;
+    return this.#keeper.key;
   }
 
   /** Issues a new key; the old one is invalid at once. */
   regenerateKey(): string {
-    this.#key = this.#newKey();
-    return this.#key;
+    const key = this.#newKey();
+    this.#keeper.replace(key);
+    return key;
   }
 
   accepts(key: string): boolean {
-    return isSame(key, this.#key);
+    return this.#keeper.accepts(key);
   }
 
   owns(number: string): boolean {
@@ -105,7 +129,12 @@ const recordingUrlLifetime = 7 * 24 * 3_600_000;
 
 /** Signed URLs of recordings: whoever has one may fetch the recording without the key. */
 export class RecordingUrls {
-  readonly #mac = hmacSha256(randomBytes());
+  readonly #mac: Hmac;
+
+  /** @param secret - random by default: then a URL is void once the process has ended */
+  constructor(secret: Uint8Array = randomBytes()) {
+    this.#mac = hmacSha256(secret);
+  }
 
   /** @param origin - where the request for the call came in */
   urlOf(origin: string, id: string): string {

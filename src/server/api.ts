@@ -3,7 +3,7 @@ import { withDeadline } from "../http/deadline.ts";
 import { type Body, readBody } from "../lib/body.ts";
 import type { CallLimits, RequestedCall, ServedCall } from "./call.ts";
 import type { RefusedEvent } from "./history.ts";
-import type { KeptKeys } from "./outdial/kept-keys.ts";
+import type { IdempotencyKeys } from "./outdial/kept-keys.ts";
 import type { Reach } from "./outgoing.ts";
 
 /** The largest body of a request, in bytes. */
@@ -42,13 +42,25 @@ export interface Reception {
   ) => Response | Promise<Response>;
 }
 
+/** A request for a call whose key and fields are valid. */
+interface ReceivedCall {
+  readonly from_number: string;
+  readonly to_number: string;
+  /** Whether the same request has placed its call before: then it is answered, whatever the load. */
+  readonly isPlaced?: boolean;
+  /** How many responses to the same request were not sent whole. */
+  readonly lost?: number;
+}
+
 /** A valid request for a call. */
-interface NewCall<T> {
+export interface NewCall<T> {
   readonly params: RequestedCall;
   readonly limits?: CallLimits | undefined;
   /** The URL of the request. */
   readonly url: string;
-  /** Called with the call before anything happens in it. */
+  /** What `restore` of the side needs of the request once the process was started again. */
+  readonly kept?: object | undefined;
+  /** Called with the call before anything happens in it: what it stores is stored with the call, or not at all. */
   readonly prepare: (call: ServedCall) => T;
 }
 
@@ -61,15 +73,11 @@ export interface ApiParts {
   readonly findCall: (id: string) => ServedCall | undefined;
   /** All known calls, the oldest first. */
   readonly allCalls: () => readonly ServedCall[];
-  /**
-   * Called for each request whose key and fields are valid: decides what becomes of it.
-   *
-   * @param lost - how many responses to the same request were not sent whole
-   */
-  readonly receive: (to_number: string, lost?: number) => Reception;
+  /** Called for each request whose key and fields are valid: decides what becomes of it. */
+  readonly receive: (call: ReceivedCall) => Reception;
   readonly onRefused: (refusal: Refusal) => void;
   /** The keys by which a request is recognized that is sent again. */
-  readonly keys: KeptKeys;
+  readonly keys: IdempotencyKeys;
   /** Starts a call whose request is valid, and returns what `prepare` returned. */
   readonly accept: <T>(call: NewCall<T>) => T;
 }

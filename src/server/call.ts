@@ -29,8 +29,8 @@ export interface Delivery {
   readonly timedOut?: boolean | undefined;
 }
 
-/** A notification, ready to be sent. */
-export interface Message {
+/** The part of a notification that is the same at each attempt. */
+export interface StoredMessage {
   readonly id: string;
   /** Its type. */
   readonly event: string;
@@ -38,6 +38,12 @@ export interface Message {
   readonly method: "GET" | "POST";
   /** Empty when the URL has everything. */
   readonly body: string;
+  /** The headers that each attempt has; none by default. */
+  readonly fixed?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A notification, ready to be sent. */
+export interface Message extends StoredMessage {
   /** The headers of an attempt: a signature may depend on the time, and be made by Web Crypto. */
   readonly headers: () =>
     | Readonly<Record<string, string>>

@@ -166,7 +166,7 @@ export const placeCall = async (
   { notOwned, outage: refusal, start }: CallAnswers,
 ): Promise<Response> => {
   if (!account.owns(from)) throw notOwned();
-  const { outage, isLost, send } = receive(to);
+  const { outage, isLost, send } = receive({ from_number: from, to_number: to });
   if (outage) throw refusal(outage.status, outage.detail);
   // A request that is lost has no response that anybody reads.
   const nothing: AcceptedResponse = { status: 503, headers: {}, text: "" };

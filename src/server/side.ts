@@ -1,19 +1,23 @@
 import type { Line } from "../performer/line.ts";
-import type { Account } from "./account.ts";
+import type { Account, KeyKeeper } from "./account.ts";
 import type { ApiParts, ApiRoutes } from "./api.ts";
-import type { Message, ServedCall } from "./call.ts";
+import type { Message, ServedCall, StoredMessage } from "./call.ts";
 import type { NewId, Random } from "./ids.ts";
 import type { Requester } from "./outgoing.ts";
 
 /** What a service is told of its account. */
 interface SideSettings {
-  readonly apiKey?: string | undefined;
+  readonly apiKey?: string | KeyKeeper | undefined;
   readonly webhookSecret?: string | undefined;
   readonly numbers?: readonly string[] | undefined;
   /** Makes the same ids on every run. */
   readonly seed?: number | undefined;
   /** Whether outdial's own interface has the basic actions only. */
   readonly actions?: "basic" | "all" | undefined;
+  /** What lasts of outdial's own interface; made at each start by default. */
+  readonly lasting?:
+    | { readonly accountId: string; readonly recordingSecret: Uint8Array }
+    | undefined;
 }
 
 /** What a side is made of. */
@@ -62,6 +66,21 @@ export interface ServiceSide {
   readonly routes: (parts: ApiParts) => ApiRoutes;
   /** The notifications that are due when the state of a call has changed. */
   readonly messagesOf: (call: ServedCall) => readonly Message[];
+  /**
+   * Knows a call of a process before this one again, which is over or is about to be: for its notifications and the API.
+   *
+   * @param kept - what `accept` was given of the request
+   * @param url - that of the request
+   * @param sent - the ids of the notifications that were made of it
+   */
+  readonly restore?: (
+    call: ServedCall,
+    kept: unknown,
+    url: string,
+    sent: readonly string[],
+  ) => void;
+  /** A notification that was stored, as it is sent. */
+  readonly messageFrom?: (stored: StoredMessage) => Message;
   /**
    * Follows the flow of an answered call until the flow or the call ends.
    *

@@ -4,9 +4,12 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { launch } from "../runtimes/browser.ts";
 import { raise, type Stage } from "./stage.ts";
 
-/** An emulator for each test, and a browser for all of a file. */
-export interface Theatre {
-  stage: Stage;
+/** What has a page. */
+type Staged = Pick<Stage, "baseUrl" | "link" | "stop">;
+
+/** A server for each test, and a browser for all of a file. */
+export interface Theatre<S extends Staged = Stage> {
+  stage: S;
   /** What a page has complained of: a script's errors, and requests to elsewhere. */
   readonly complaints: string[];
   /** A page of a new visitor. */
@@ -15,10 +18,13 @@ export interface Theatre {
   readonly signIn: (options?: BrowserContextOptions) => Promise<Page>;
 }
 
-/** Raises all of it before each test, and clears it away. */
-export const theatre = (...args: readonly string[]): Theatre => {
+/** Raises an emulator before each test, and clears it away. */
+export const theatre = (...args: readonly string[]): Theatre => theatreOf(() => raise(...args));
+
+/** Raises a server before each test, and clears it away. */
+export const theatreOf = <S extends Staged>(raiseServer: () => Promise<S>): Theatre<S> => {
   let browser: Browser;
-  let raised: Stage | undefined;
+  let raised: S | undefined;
   beforeAll(async () => {
     browser = await launch("--autoplay-policy=no-user-gesture-required");
   });
@@ -48,7 +54,7 @@ export const theatre = (...args: readonly string[]): Theatre => {
     await isLive(page);
     return page;
   };
-  const it: Theatre = {
+  const it: Theatre<S> = {
     get stage() {
       if (!raised) throw new Error("Only a test has a stage");
       return raised;
@@ -62,7 +68,7 @@ export const theatre = (...args: readonly string[]): Theatre => {
   };
   beforeEach(async () => {
     complaints.length = 0;
-    it.stage = await raise(...args);
+    it.stage = await raiseServer();
   });
   afterEach(async () => {
     for (const context of browser.contexts()) await context.close();

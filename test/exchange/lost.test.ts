@@ -87,10 +87,10 @@ test("a call whose media socket is cut ends, and so does one whose telephone hun
   await untilRefused(stage);
   answered.hangUp();
   ringing.call.refuse(486);
-  // What is known of a telephone whose end nobody reported is that it is not there.
+  // Nobody has seen how a telephone ended whose end nobody reported.
   proxy.refuse(false);
   const { state, reason } = await stage.exchange.ended(ringing.id);
-  expect([state, reason]).toEqual(["failed", "unreachable"]);
+  expect([state, reason]).toEqual(["failed", "lost"]);
   expect((await stage.exchange.ended(connected.id)).reason).toBe("normal");
   expect(await connected.call.ended).toBe("caller");
   expect(talks.call.isOver).toBe(false);
@@ -113,12 +113,13 @@ test("when Asterisk is killed every call ends with a final notification, others 
     first.process.kill("SIGKILL");
     const ended = await Promise.all([talks, connected].map(({ id }) => stage.exchange.ended(id)));
     expect(ended.map(({ state, reason }) => [state, reason])).toEqual([
-      ["completed", "normal"],
-      ["completed", "normal"],
+      ["completed", "lost"],
+      ["completed", "lost"],
     ]);
     await untilRefused(stage);
     // Nothing says any more how the telephone that rings has done.
-    expect((await stage.exchange.ended(ringing.id)).state).toBe("failed");
+    const { state, reason } = await stage.exchange.ended(ringing.id);
+    expect([state, reason]).toEqual(["failed", "lost"]);
     const finals = app.events.filter(({ type }) => /completed|failed/.test(type));
     expect(finals.map(({ call_id }) => call_id).sort()).toEqual(
       [ringing, talks, connected].map(({ id }) => id).sort(),

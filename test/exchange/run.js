@@ -1,6 +1,7 @@
 // `npm run exchange`, on any Node from 20 on: installs Asterisk in a folder of its own, starts it, calls the tests' SIP
 // telephones by it, and stops all of it. Where it can't be installed, it says so.
 // Usage: npm run exchange -- [--short] [part of a path …] [vitest's options]
+// npm run exchange -- kills: the service is killed a hundred times (OUTDIAL_KILLS).
 // npm run exchange -- figures: measures at the telephone's ear, and writes README's table.
 // OUTDIAL_CALLS=200 npm run exchange -- compared: as many calls are compared, instead of 32.
 import { spawnSync } from "node:child_process";
@@ -13,12 +14,18 @@ process.chdir(fileURLToPath(new URL("../..", import.meta.url)));
 const root = process.env.OUTDIAL_ASTERISK ?? join(tmpdir(), "exchange", "asterisk");
 
 /** What follows `npm test`: less than five minutes, the installation included. */
-const short = ["reminder", "trunk", "endings", "compared", "lost", "twilio", "telnyx", "vonage"];
+const short = [
+  ...["reminder", "trunk", "endings", "compared", "lost", "service"],
+  ...["twilio", "telnyx", "vonage"],
+];
 const given = process.argv.slice(2);
 const isShort = given.includes("--short");
+/** The service is killed a hundred times, in the place of ten. */
+const isKilled = given[0] === "kills";
+const kept = isKilled ? ["exchange/service.test", ...given.slice(1)] : given;
 const args = isShort
   ? [...given.filter((each) => each !== "--short"), ...short.map((name) => `exchange/${name}.test`)]
-  : given;
+  : kept;
 
 /** How long the installation may take, in seconds: a host may accept connections, and send nothing. */
 const installTimeout = 300;
@@ -53,7 +60,11 @@ const { status } = spawnSync(
   isMeasured ? ["test/exchange/figures/figures.ts", ...given.slice(1)] : [...vitest, ...args],
   {
     stdio: "inherit",
-    env: { ...process.env, OUTDIAL_ASTERISK: root },
+    env: {
+      ...process.env,
+      OUTDIAL_ASTERISK: root,
+      ...(isKilled && { OUTDIAL_KILLS: process.env.OUTDIAL_KILLS ?? "100" }),
+    },
   },
 );
 process.exitCode = status ?? 1;

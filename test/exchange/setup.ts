@@ -4,7 +4,7 @@ import { type Asterisk, type Installed, speechOf, startAsterisk } from "./asteri
 
 /** The Asterisk of a run, and what speaks. */
 export interface ProvidedExchange {
-  readonly asterisk: Pick<Asterisk, "url" | "user" | "password">;
+  readonly asterisk: Pick<Asterisk, "url" | "user" | "password" | "channelLog">;
   readonly installed: Installed;
   readonly speech: ReturnType<typeof speechOf>;
 }
@@ -20,8 +20,8 @@ export const setup = async ({ provide }: TestProject): Promise<() => Promise<voi
   const { OUTDIAL_ASTERISK: root } = process.env;
   if (!root) throw new Error("npm run exchange says where Asterisk is");
   const installed = { root, temporary: tmpdir() };
-  const { stop, url, user, password } = await startAsterisk(installed);
-  const asterisk = { url, user, password };
+  const { stop, url, user, password, channelLog } = await startAsterisk(installed);
+  const asterisk = { url, user, password, channelLog };
   provide("exchange", { asterisk, installed, speech: speechOf(root) });
   return stop;
 };

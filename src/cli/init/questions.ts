@@ -4,7 +4,7 @@ import { exits, Failure } from "../command.ts";
 import { isTarget, type TargetName, targets } from "./project.ts";
 
 /** Questions go where no script reads. */
-const output = process.stderr;
+export const output: NodeJS.WriteStream = process.stderr;
 // Some terminals report 0: each letter would get a line of its own.
 output.columns ||= 80;
 output.rows ||= 24;
@@ -15,7 +15,7 @@ output.rows ||= 24;
  *
  * @throws {Failure} if it is left
  */
-const ask = async <T extends string | boolean>(
+export const ask = async <T extends string | boolean>(
   signal: AbortSignal,
   question: (signal: AbortSignal) => Promise<T | symbol>,
 ): Promise<T> => {

@@ -7,6 +7,7 @@ import { emulatorDefaults } from "../options.ts";
 import type { Attendant } from "./attendant.ts";
 import { dashboardPage, signInPage, welcomePage } from "./page/html.ts";
 import { type Placing, placeCall } from "./placing.ts";
+import { isOwnPage, pageResponses } from "./responses.ts";
 import { Session } from "./session.ts";
 import { updates, voicesOf } from "./updates.ts";
 
@@ -65,60 +66,7 @@ export interface Dashboard {
   readonly token: string;
 }
 
-const commonHeaders = {
-  "Cache-Control": "no-store",
-  "Cross-Origin-Opener-Policy": "same-origin",
-  "Cross-Origin-Resource-Policy": "same-origin",
-  "Referrer-Policy": "no-referrer",
-  Server: "outdial-emulator",
-  "X-Content-Type-Options": "nosniff",
-};
-
-/** Allows only what is in the page itself: no other script, style, frame or origin. */
-const contentSecurityPolicy = (nonce: string): string =>
-  [
-    "default-src 'none'",
-    `script-src 'nonce-${nonce}'`,
-    `style-src 'nonce-${nonce}'`,
-    "connect-src 'self'",
-    "img-src data:",
-    "media-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-  ].join("; ");
-
-/** @param render - makes the page, with the nonce for its script and its style */
-const html = (
-  status: number,
-  render: (nonce: string) => string,
-  headers?: Readonly<Record<string, string>>,
-): Response => {
-  const nonce = crypto.randomUUID();
-  return new Response(render(nonce), {
-    status,
-    headers: {
-      ...commonHeaders,
-      "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": contentSecurityPolicy(nonce),
-      ...headers,
-    },
-  });
-};
-
-/** A response to the page's script. Unlike those of the API, other origins can't read it. */
-const json = (status: number, body: unknown): Response =>
-  new Response(JSON.stringify(body), {
-    status,
-    headers: { ...commonHeaders, "Content-Type": "application/json" },
-  });
-
-const refusal = (status: number, detail: string): Response =>
-  json(status, { detail, message: detail });
-
-const eventStream = (body: ReadableStream<Uint8Array>): Response =>
-  new Response(body, { headers: { ...commonHeaders, "Content-Type": "text/event-stream" } });
+const { html, json, refusal, eventStream } = pageResponses("outdial-emulator");
 
 /** What the callee can do, by the last part of the path. */
 const calleeActions = ["answer", "reject", "hangup"] as const;
@@ -158,8 +106,7 @@ const routes = (emulator: Emulator, session: Session, options: DashboardOptions)
 
   app.use("/dashboard/*", async ({ req }, next) => {
     if (!session.isSignedIn(req.raw)) return refusal(401, "Sign in by the emulator's link.");
-    // To a browser another port of this machine is the same site, so the cookie is not enough.
-    if (req.method !== "GET" && req.header("Origin") !== new URL(req.url).origin) {
+    if (!isOwnPage(req.raw)) {
       return refusal(403, "Only the dashboard's own page may do this.");
     }
     await next();

@@ -3,11 +3,21 @@ import { isSame, randomText } from "../../server/account.ts";
 /** The name has the port, as browsers send a host's cookies to all its ports. */
 const cookieName = (url: URL): string => `outdial_${url.port || url.protocol.slice(0, -1)}`;
 
-const cookieIn = (header: string | null, name: string): string | undefined =>
-  header
+/** The cookie of a page in a request. */
+export const cookieIn = ({ headers, url }: Request): string | undefined => {
+  const name = `${cookieName(new URL(url))}=`;
+  const pair = headers
+    .get("cookie")
     ?.split(/; */)
-    .find((pair) => pair.startsWith(`${name}=`))
-    ?.slice(name.length + 1);
+    .find((each) => each.startsWith(name));
+  return pair?.slice(name.length);
+};
+
+/** The `Set-Cookie` header of a page. */
+export const setCookie = (url: URL, value: string): string => {
+  const secure = url.protocol === "https:" ? "; Secure" : "";
+  return `${cookieName(url)}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+};
 
 /** Signs browsers in: first by the token in the link, then by a cookie. */
 export class Session {
@@ -20,8 +30,8 @@ export class Session {
   }
 
   /** Whether a request has the cookie. */
-  isSignedIn({ headers, url }: Request): boolean {
-    const cookie = cookieIn(headers.get("cookie"), cookieName(new URL(url)));
+  isSignedIn(request: Request): boolean {
+    const cookie = cookieIn(request);
     return cookie !== undefined && isSame(cookie, this.#secret);
   }
 
@@ -31,7 +41,6 @@ export class Session {
 
   /** The `Set-Cookie` header that signs a browser in. Its value is not the token. */
   cookie(url: URL): string {
-    const secure = url.protocol === "https:" ? "; Secure" : "";
-    return `${cookieName(url)}=${this.#secret}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+    return setCookie(url, this.#secret);
   }
 }

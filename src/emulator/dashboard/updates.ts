@@ -1,9 +1,9 @@
 import type {
   CallFacts,
   CallRecord,
-  EmulatorEvent,
   HistoryEntry,
   RefusedEvent,
+  ServiceEvent,
 } from "../../server/history.ts";
 import type { Emulator } from "../emulator.ts";
 import type { Attendant } from "./attendant.ts";
@@ -89,6 +89,13 @@ const partsOf = (entry: HistoryEntry): readonly LinePart[] => {
   );
 };
 
+/** What a page watches: calls, refused requests, and what changes of them. */
+export interface Watched extends Pick<Emulator, "calls" | "call" | "refused"> {
+  readonly [Symbol.asyncIterator]: () => AsyncIterator<
+    { readonly call_id: string } | Pick<ServiceEvent, "type">
+  >;
+}
+
 /** How many parts of a line are shown. */
 const maxParts = 20;
 
@@ -108,13 +115,13 @@ const heartbeat = 2_000;
 const encoder = new TextEncoder();
 
 /**
- * All events of an emulator as server-sent events. Events are collected while the page does not read, so a
+ * All events of an emulator, or an exchange, as server-sent events. Events are collected while the page does not read, so a
  * slow page keeps at most each call's id in memory.
  *
  * @param now - the emulator's time
  */
 export const updates = (
-  emulator: Emulator,
+  emulator: Watched,
   attendant: Attendant | undefined,
   now: () => number,
 ): ReadableStream<Uint8Array> => {
@@ -128,7 +135,7 @@ export const updates = (
   let cancelled = false;
   let wake = () => {};
 
-  const collect = (event: EmulatorEvent): void => {
+  const collect = (event: { readonly call_id: string } | Pick<ServiceEvent, "type">): void => {
     if ("call_id" in event) changed.add(event.call_id);
     else if (event.type === "reset") whole = true;
     else if (event.type === "key") key = true;

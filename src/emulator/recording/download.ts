@@ -21,13 +21,13 @@ const rangeOf = (header: string | null, size: number): ByteRange => {
 };
 
 /** A WAV that is mixed while it is read. */
-interface WavSource {
+export interface WavSource {
   readonly head: Uint8Array<ArrayBuffer>;
   /** Samples of each channel. */
   readonly samples: number;
   /** Bytes of one sample of all channels. */
   readonly frame: number;
-  readonly mix: (first: number, count: number) => Int16Array;
+  readonly mix: (first: number, count: number) => Int16Array | Promise<Int16Array>;
 }
 
 const wavSource = (
@@ -52,29 +52,22 @@ const wavSource = (
   };
 };
 
-function* chunksOf({ head, samples, frame, mix }: WavSource, { from, to }: ByteRange) {
+async function* chunksOf({ head, samples, frame, mix }: WavSource, { from, to }: ByteRange) {
   yield head.subarray(from, to);
   const skipped = Math.max(0, Math.floor((from - wavHeadSize) / frame));
   for (let first = skipped; wavHeadSize + first * frame < to; first += chunkSamples) {
     const start = wavHeadSize + first * frame;
-    const bytes = bytesOf(mix(first, Math.min(chunkSamples, samples - first)));
+    const bytes = bytesOf(await mix(first, Math.min(chunkSamples, samples - first)));
     yield bytes.subarray(Math.max(0, from - start), to - start);
   }
 }
 
 /**
- * A response with the recording of a call as a WAV, or with the part that a player requests.
+ * A response with a WAV, or with the part that a player requests.
  *
  * @param range - the `Range` header
- * @param channels - 1: both sides in one; 2: callee left, application right
  */
-export const downloadOf = (
-  recording: Recording,
-  part: RecordedPart,
-  range: string | null,
-  channels: 1 | 2 = 1,
-): Response => {
-  const source = wavSource(recording, part, channels);
+export const wavResponse = (source: WavSource, range: string | null): Response => {
   const size = wavHeadSize + source.samples * source.frame;
   const { from, to } = rangeOf(range, size);
   const headers = { "Content-Type": "audio/wav", "Accept-Ranges": "bytes" };
@@ -85,8 +78,8 @@ export const downloadOf = (
   // Made while it is read: an hour would be 57 MB.
   const chunks = chunksOf(source, { from, to });
   const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      const { value } = chunks.next();
+    async pull(controller) {
+      const { value } = await chunks.next();
       if (value) controller.enqueue(value);
       else controller.close();
     },
@@ -99,3 +92,16 @@ export const downloadOf = (
       })
     : new Response(body, { headers: { ...headers, ...length } });
 };
+
+/**
+ * A response with the recording of a call as a WAV, or with the part that a player requests.
+ *
+ * @param range - the `Range` header
+ * @param channels - 1: both sides in one; 2: callee left, application right
+ */
+export const downloadOf = (
+  recording: Recording,
+  part: RecordedPart,
+  range: string | null,
+  channels: 1 | 2 = 1,
+): Response => wavResponse(wavSource(recording, part, channels), range);

@@ -107,6 +107,11 @@ export class Recording {
     if (gap) gap.to = Math.min(gap.to, now);
   }
 
+  /** Whether nothing is recorded now. */
+  get isPaused(): boolean {
+    return this.#gaps.at(-1)?.to === Number.POSITIVE_INFINITY;
+  }
+
   /** Silences a side from now on, or no more. */
   silence(side: Side, isSilent: boolean, now: number): void {
     const last = this.#silences[side].at(-1);

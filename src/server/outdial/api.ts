@@ -118,26 +118,31 @@ const initiate = async (
   }
   const { from_number, to_number, status_callback_url, record = true } = params;
   const sent = idempotencyKey === null ? "" : new TextDecoder().decode(bytes);
-  const kept = idempotencyKey === null ? undefined : keys.find(idempotencyKey);
-  const { outage, isLost, isSent, send } = receive(to_number, kept?.lost);
-  if (kept?.id === undefined) {
+  const kept = idempotencyKey === null ? undefined : keys.find(idempotencyKey, sent);
+  const isPlaced = kept?.id !== undefined;
+  const lost = kept?.lost ?? 0;
+  const { outage, isLost, isSent, send } = receive({ from_number, to_number, isPlaced, lost });
+  if (!isPlaced) {
     if (outage) return refusal(outage.status, outage.detail, { "Retry-After": "1" });
-  } else if (kept.body !== sent) {
+  } else if (!kept.isSame) {
     return coded(409, "idempotency_conflict", "The Idempotency-Key has placed another call.");
   }
+  const keep = (placed: string | undefined) => {
+    if (idempotencyKey === null) return;
+    keys.keep(idempotencyKey, sent, { id: placed, lost: lost + (isSent ? 0 : 1) });
+  };
   const place = () =>
     accept({
       params,
       url,
       prepare: (call) => {
         recordings.add(call, url);
+        keep(call.id);
         return call.id;
       },
     });
+  if (isPlaced || isLost) keep(kept?.id);
   const id = kept?.id ?? (isLost ? undefined : place());
-  if (idempotencyKey !== null) {
-    keys.keep(idempotencyKey, { body: sent, id, lost: (kept?.lost ?? 0) + (isSent ? 0 : 1) });
-  }
   const data = { id, from_number, to_number, status_callback_url, record };
   const text = JSON.stringify({ message: "Call accepted.", data });
   return send({ status: 202, headers: jsonHeaders, text }, extras.signal);

@@ -1,5 +1,5 @@
 import type { Sign } from "../account.ts";
-import type { Message, ServedCall } from "../call.ts";
+import type { Message, ServedCall, StoredMessage } from "../call.ts";
 import { type CallFacts, type CallState, iso } from "../history.ts";
 import type { NewId, Random } from "../ids.ts";
 
@@ -76,36 +76,41 @@ const maxAttempts = 6;
 const firstRetryDelay = 1_000;
 
 /** Statuses after which a notification is not retried. */
-const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
+export const finalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
+
+/** Signs a notification, and plans its attempts. */
+export const signedMessage =
+  ({ random, sign }: Pick<NotificationParts, "random" | "sign">) =>
+  (stored: StoredMessage): Message => ({
+    ...stored,
+    headers: () => {
+      const { id, body } = stored;
+      // Real time, as a receiver's tolerance is in real minutes.
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      return {
+        "Content-Type": "application/json",
+        "webhook-id": id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": sign(`${id}.${timestamp}.${body}`),
+      };
+    },
+    // Jitter from 0.5 to 1.5, so that not all calls reach a receiver at the same moment.
+    retryDelay: (attempts, { status = 0 }) =>
+      attempts < maxAttempts && !finalStatuses.has(status)
+        ? firstRetryDelay * 2 ** (attempts - 1) * (0.5 + random())
+        : undefined,
+  });
 
 /** Returns the notification of a call: that of its current state by default. */
-export const notifications =
-  ({ accountId, newId, random, sign }: NotificationParts) =>
-  (call: ServedCall, said: Said = stateOf(call.facts)): Message => {
+export const notifications = (parts: NotificationParts) => {
+  const { accountId, newId } = parts;
+  const messageFrom = signedMessage(parts);
+  return (call: ServedCall, said: Said = stateOf(call.facts)): Message => {
     const now = call.timeline.now();
     const id = `evt_${newId(now)}`;
     const notification = notificationOf(id, accountId, call.facts, said, now);
+    const url = call.params.status_callback_url;
     const body = JSON.stringify(notification);
-    return {
-      id,
-      event: notification.type,
-      url: call.params.status_callback_url,
-      method: "POST",
-      body,
-      headers: () => {
-        // Real time, as a receiver's tolerance is in real minutes.
-        const timestamp = String(Math.floor(Date.now() / 1000));
-        return {
-          "Content-Type": "application/json",
-          "webhook-id": id,
-          "webhook-timestamp": timestamp,
-          "webhook-signature": sign(`${id}.${timestamp}.${body}`),
-        };
-      },
-      // Jitter from 0.5 to 1.5, so that not all calls reach a receiver at the same moment.
-      retryDelay: (attempts, { status = 0 }) =>
-        attempts < maxAttempts && !finalStatuses.has(status)
-          ? firstRetryDelay * 2 ** (attempts - 1) * (0.5 + random())
-          : undefined,
-    };
+    return messageFrom({ id, event: notification.type, url, method: "POST", body });
   };
+};

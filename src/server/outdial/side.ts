@@ -11,19 +11,19 @@ import {
 import type { MakeSide } from "../side.ts";
 import { outdialRoutes } from "./api.ts";
 import { type ActionSide, followActions } from "./flow.ts";
-import { notifications } from "./notifications.ts";
+import { notifications, signedMessage } from "./notifications.ts";
 import { FlowRecordings } from "./recordings.ts";
 
 /** outdial's own interface. */
 export const outdialSide: MakeSide = ({ settings, random, newId }) => {
-  const { webhookSecret = randomSecret(), apiKey, numbers } = settings;
+  const { webhookSecret = randomSecret(), apiKey, numbers, lasting } = settings;
   if (!isWebhookSecret(webhookSecret)) {
     fail("webhookSecret", 'must be "whsec_" and base64 of 24 to 64 bytes');
   }
   const account = new Account({ key: apiKey, numbers, newKey: () => `ak_${randomText()}` });
-  const accountId = `ac_${newId(Date.now())}`;
+  const accountId = lasting?.accountId ?? `ac_${newId(Date.now())}`;
   const announced = settings.actions === "basic" ? undefined : announceable;
-  const recordingUrls = new RecordingUrls();
+  const recordingUrls = new RecordingUrls(lasting?.recordingSecret);
   const sign = webhookSigner(webhookSecret);
   const notificationOf = notifications({ accountId, newId, random, sign });
   const recordings = new FlowRecordings({
@@ -44,6 +44,8 @@ export const outdialSide: MakeSide = ({ settings, random, newId }) => {
     routes: (parts) =>
       outdialRoutes({ account, recordingUrls, recordings, takesFlow: !!announced }, parts),
     messagesOf: (call) => [notificationOf(call)],
+    restore: (call, _, url) => recordings.add(call, url),
+    messageFrom: signedMessage({ random, sign }),
     follow: (call, parts) => followActions(call, parts, side),
   };
 };

@@ -1,16 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { filesOf, type Place, ports } from "./config.ts";
+import { channelLogName, filesOf, type Place, ports } from "./config.ts";
 
 /** An Asterisk of the tests. */
 export interface Asterisk {
@@ -19,6 +11,8 @@ export interface Asterisk {
   readonly address: string;
   readonly user: string;
   readonly password: string;
+  /** Where it writes which channels have started. */
+  readonly channelLog: string;
   readonly process: ChildProcess;
   readonly stop: () => Promise<void>;
 }
@@ -27,7 +21,7 @@ export interface Asterisk {
 const nobody = 65_534;
 
 /** Asterisk's own loader and libraries: those of this machine are older. */
-const loaderOf = (root: string): readonly string[] => {
+export const loaderOf = (root: string): readonly string[] => {
   const libraries = `${root}/usr/lib/x86_64-linux-gnu`;
   const path = `${libraries}:${root}/lib/x86_64-linux-gnu:${libraries}/pulseaudio`;
   return [`${root}/lib64/ld-linux-x86-64.so.2`, "--library-path", path];
@@ -74,7 +68,7 @@ const readyInterval = 50;
 const readyTimeout = 60_000;
 
 /** Resolves once Asterisk answers, or rejects once it has ended or has taken too long. */
-const ready = async (
+export const ready = async (
   url: string,
   headers: Record<string, string>,
   child: ChildProcess,
@@ -119,16 +113,16 @@ export const startAsterisk = async (
   const address = before?.address ?? (await freeAddress());
   const password = before?.password ?? Math.random().toString(36).slice(2);
   const place: Place = { root, folder, address, password };
-  for (const part of ["etc", "run", "log", "spool", "db", "keys", "tmp", "agi"]) {
-    mkdirSync(join(folder, part));
-  }
+  // Asterisk makes no folder for its log of channels.
+  const parts = ["etc", "run", "log", "log/cel-custom", "spool", "db", "keys", "tmp", "agi"];
+  for (const part of parts) mkdirSync(join(folder, part));
   for (const [name, text] of Object.entries({ ...filesOf(place), ...changed(place) })) {
     writeFileSync(join(folder, "etc", name), text);
   }
   const isRoot = process.getuid?.() === 0;
   if (isRoot) {
     chmodSync(folder, 0o755);
-    for (const part of readdirSync(folder)) chownSync(join(folder, part), nobody, nobody);
+    for (const part of parts) chownSync(join(folder, part), nobody, nobody);
   }
   // Whatever ends this process ends Asterisk.
   const asNobody = isRoot ? [`--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : [];
@@ -146,5 +140,6 @@ export const startAsterisk = async (
   const url = `http://${address}:${ports.http}`;
   const credentials = Buffer.from(`outdial:${place.password}`).toString("base64");
   await ready(url, { Authorization: `Basic ${credentials}` }, child);
-  return { url, address, user: "outdial", password, process: child, stop };
+  const channelLog = join(folder, "log", "cel-custom", channelLogName);
+  return { url, address, user: "outdial", password, channelLog, process: child, stop };
 };

@@ -1,3 +1,8 @@
+import { channelLogLine } from "../../../src/exchange/channel-log.ts";
+
+/** The log of channels, in the folder `cel-custom` of Asterisk's logs. */
+export const channelLogName = "outdial.csv";
+
 /** Where an Asterisk is, and what is its own. */
 export interface Place {
   /** The folder of the system that has Asterisk's files. */
@@ -27,6 +32,7 @@ const modules = [
   "format_pcm",
   "format_wav",
   "func_callerid",
+  "func_timeout",
   "func_channel",
   "pbx_config",
   "app_dial",
@@ -51,6 +57,8 @@ const modules = [
   "res_pjsip_dlg_options",
   "chan_pjsip",
   "chan_websocket",
+  "res_cdrel_custom",
+  "cel_custom",
   "res_stasis",
   "res_stasis_answer",
   "res_stasis_playback",
@@ -166,12 +174,14 @@ export const filesOf = ({ root, folder, address, password }: Place): Record<stri
   "extensions.conf": "[incoming]\nexten => _X.,1,Hangup(21)\n",
   "manager.conf": section("general", { enabled: "no" }),
   "cdr.conf": section("general", { enable: "no" }),
+  // By it a service knows after its death whether a telephone was called.
+  "cel.conf": section("general", { enable: "yes", events: "CHAN_START" }),
+  "cel_custom.conf": `[mappings]\n${channelLogName} => ${channelLogLine}\n`,
   // Asterisk warns of each of these that is not there.
   ...Object.fromEntries(
     [
       "acl",
       "ccss",
-      "cel",
       "codecs",
       "features",
       "indications",

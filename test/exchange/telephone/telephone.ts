@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import type { AddressInfo } from "node:net";
+import { answerOf, type Credentials } from "./registrar.ts";
 import { type Faults, type Packet, Rtp } from "./rtp.ts";
 import { intervalOf, SessionTimer, type SessionTimers, sessionHeaders } from "./session-timer.ts";
 import {
@@ -285,6 +286,7 @@ export class TelephoneCall {
   ): string {
     const { via = [], "record-route": routes = [] } = message.headers;
     const to = header(message, "to");
+    const ownContact: SipHeader = ["Contact", this.#telephone.contact];
     const response = writeSip(
       `SIP/2.0 ${status} ${text}`,
       [
@@ -294,7 +296,7 @@ export class TelephoneCall {
         ["To", to.includes("tag=") ? to : `${to};tag=${this.#tag}`],
         ["Call-ID", header(message, "call-id")],
         ["CSeq", header(message, "cseq")],
-        ["Contact", this.#telephone.contact],
+        ...(headers.some(([name]) => name === "Contact") ? [] : [ownContact]),
         ...headers,
       ],
       body,
@@ -346,6 +348,8 @@ export class Telephone {
   readonly #untaken: TelephoneCall[] = [];
   #isClosed = false;
   #behave: ((call: TelephoneCall) => unknown) | undefined;
+  /** Who may register, where it is a trunk. */
+  credentials: Credentials | undefined;
 
   private constructor(socket: Socket) {
     const { address, port } = socket.address() as AddressInfo;
@@ -401,6 +405,8 @@ export class Telephone {
     const id = header(message, "call-id");
     const known = this.#calls.get(id);
     known?.receive(message);
+    const answer = answerOf(message, this.credentials);
+    if (!known && answer !== undefined) this.send(answer, remote);
     if (known || !message.first.startsWith("INVITE ")) return;
     const call = new TelephoneCall(this, message, remote);
     this.#calls.set(id, call);

@@ -10,6 +10,7 @@ const guides: Readonly<Record<string, readonly string[]>> = {
   "Place calls": ["callbacks", "flows", "campaigns", "at-scale", "agents", "recipes"],
   "Go live": ["production", "behind-a-proxy", "rotating", "rate", "costs", "runtimes"],
   "Look up": ["options", "errors", "after-a-maybe", "why-did-it-fail", "service", "reasons"],
+  "A line of your own": ["exchange", "exchange-at-scale"],
   Carriers: ["twilio", "vonage", "telnyx", "existing-apps", "from-other-sdks"],
 };
 

@@ -61,6 +61,7 @@ const kinds: Readonly<Record<string, News>> = {
   "no answer": event("call.failed", { reason: "no_answer" }),
   rejected: event("call.failed", { reason: "rejected" }),
   canceled: event("call.failed", { reason: "canceled" }),
+  lost: event("call.failed", { reason: "lost" }),
   "a key": flow({ answers: { visit: "1" }, digits: "1" }),
   "the message was left": flow({ answered_by: "machine_end_other", message: "left" }),
   ...answers,

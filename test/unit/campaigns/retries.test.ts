@@ -74,6 +74,17 @@ describe("retryOn as an object", () => {
     expect(stage.campaign.progress()).toMatchObject({ done: true, rejected: 1 });
   });
 
+  it("a call whose end nobody saw ends as unknown, and is followed by none", async () => {
+    const stage = await stageOf({ retryOn: ["busy", "no_answer", "unreachable"], attempts: 3 });
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await stage.tell(0, "call.failed", "lost");
+    await stage.play(hour);
+    expect(stage.posts).toHaveLength(1);
+    const [result] = stage.campaign.results();
+    expect([result?.disposition, result?.reason]).toEqual(["unknown", "lost"]);
+  });
+
   it("when it is opened again, a shorter delay holds for those of its reason", async () => {
     const stage = await stageOf({ retryOn });
     await stage.campaign.add(people(2));

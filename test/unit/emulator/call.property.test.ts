@@ -7,14 +7,16 @@ import type { HistoryEntry } from "../../../src/server/history.ts";
 import { reachOf } from "../../../src/server/outgoing.ts";
 
 /** The transitions of the contract, independent of the table in the code. */
-const failures = ["busy", "no_answer", "rejected", "unreachable", "canceled"];
+const failures = ["busy", "no_answer", "rejected", "unreachable", "canceled", "lost"];
 const allowed = new Set([
   "initiated ringing",
   "ringing answered",
   ...["initiated", "ringing"].flatMap((state) =>
     failures.map((reason) => `${state} failed ${reason}`),
   ),
-  ...["normal", "flow_error", "max_duration"].map((reason) => `answered completed ${reason}`),
+  ...["normal", "flow_error", "max_duration", "lost"].map(
+    (reason) => `answered completed ${reason}`,
+  ),
 ]);
 
 const transitionsIn = (history: readonly HistoryEntry[]): string[] => {
@@ -36,6 +38,7 @@ const trigger = fc.constantFrom<Trigger>(
   "normal",
   "flow_error",
   "max_duration",
+  "lost",
 );
 
 const params = {

@@ -27,6 +27,8 @@ export const failures: Failures = {
   rejected: "failed",
   unreachable: "failed",
   canceled: "canceled",
+  // No word of Telnyx' says so: of all, this one is never repeated by itself.
+  lost: "canceled",
 };
 
 /** Why a call ended, in the words of Telnyx and of SIP. */
@@ -39,6 +41,7 @@ const causes: Readonly<Record<Reason, readonly [cause: string, sip: string]>> = 
   rejected: ["call_rejected", "603"],
   unreachable: ["not_found", "404"],
   canceled: ["originator_cancel", "487"],
+  lost: ["normal_unspecified", "500"],
 };
 
 /** The most characters of a URL: error 10003. */

@@ -54,6 +54,8 @@ export const failures: Failures = {
   rejected: "no-answer",
   unreachable: "failed",
   canceled: "canceled",
+  // No word of Twilio's says so: of all, this one is never repeated by itself.
+  lost: "canceled",
 };
 
 /** The SIP response that ended a call. */

@@ -114,7 +114,7 @@ const createCall: TwilioRoute = async (asked, parts) => {
     },
     outage: (status, detail) => new TwilioError(status, 20_000 + status, detail),
     start: () => {
-      const call = parts.start(fields, url.href, parts.accountSid);
+      const call = parts.start(fields, url.href, parts.accountSid, text);
       // As it was queued: by now the call may be further.
       const resource = { ...resourceOf(call), status: "queued" };
       const headers = { "Content-Type": contentType };

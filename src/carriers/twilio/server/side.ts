@@ -1,10 +1,13 @@
-import { fail } from "../../../lib/check.ts";
+import { fail, fieldsOf, isText } from "../../../lib/check.ts";
 import { hex } from "../../../lib/encoding.ts";
 import { Account } from "../../../server/account.ts";
 import { hexUlid, idSource } from "../../../server/ids.ts";
 import type { MakeSide } from "../../../server/side.ts";
+import { parseCall } from "../../xml/server/fields.ts";
+import { messageFrom } from "../../xml/server/notifications.ts";
 import { MarkupCalls } from "../../xml/server/side.ts";
 import { recordingSidOf, twilioCarrier } from "./carrier.ts";
+import { twilioForm } from "./problems.ts";
 import { twilioRoutes } from "./rest.ts";
 
 /** A random auth token: 32 hexadecimal digits. */
@@ -36,6 +39,17 @@ export const twilioSide: MakeSide = ({ settings, service, random }) => {
     recordingUrl: (origin, id) => urlOf(origin, recordingSidOf(id)),
     routes: (parts) => twilioRoutes({ ...calls.restParts(parts, account), accountSid, carrier }),
     messagesOf: (served) => calls.messagesOf(served),
+    restore: (served, kept, url, sent) => {
+      const { form } = fieldsOf(kept);
+      // It was valid when it came.
+      const fields = parseCall(
+        new URLSearchParams(isText(form) ? form : ""),
+        twilioForm,
+        () => true,
+      );
+      calls.restore(served, { accountSid, fields }, url, sent);
+    },
+    messageFrom: (stored) => messageFrom(stored, carrier),
     follow: (served, parts) => calls.follow(served, parts),
   };
 };

@@ -54,6 +54,8 @@ const endings: Readonly<Partial<Record<Reason, Ending>>> = {
   rejected: { status: "rejected", detail: "declined", isCompleted: false },
   unreachable: { status: "failed", detail: "cannot_route", isCompleted: true },
   canceled: { status: "cancelled", isCompleted: true },
+  // No word of Vonage's says so: of all, this one is never repeated by itself.
+  lost: { status: "cancelled", isCompleted: true },
 };
 
 /** How a leg that nobody answered ended; `undefined` for one that was answered. */

@@ -28,7 +28,7 @@ export const vonageSide: MakeSide = ({ settings, service, random }) => {
     fail("service.account", "must be an application's id: a UUID");
   }
   const { apiKey, numbers, seed, webhookSecret = randomText() } = settings;
-  if (apiKey !== undefined && !isPrivateKey(apiKey)) {
+  if (apiKey !== undefined && !(typeof apiKey === "string" && isPrivateKey(apiKey))) {
     fail("apiKey", "must be the application's private key: a PEM of RSA, not encrypted");
   }
   const account = new Account({ key: apiKey, numbers, newKey: testKeys() });

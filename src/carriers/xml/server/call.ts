@@ -87,7 +87,12 @@ export interface MarkupCall {
   redirect: ((next: Next) => void) | undefined;
 }
 
-const states = { initiated: "initiated", ringing: "ringing", answered: "in-progress" } as const;
+const states = {
+  initiated: "initiated",
+  ringing: "ringing",
+  answered: "in-progress",
+  completed: "completed",
+} as const;
 
 /** The status of a call that nobody answered, by the reason. */
 export type Failures = Readonly<Partial<Record<Reason, string>>>;
@@ -96,8 +101,7 @@ export type Failures = Readonly<Partial<Record<Reason, string>>>;
 export const statusOf = (
   { state, reason = "normal" }: Pick<CallFacts, "state" | "reason">,
   failures: Failures,
-): string =>
-  state === "completed" || state === "failed" ? (failures[reason] ?? "completed") : states[state];
+): string => (state === "failed" ? (failures[reason] ?? "failed") : states[state]);
 
 /** A time in RFC 2822, by its milliseconds since 1970. */
 export const rfc2822 = (time: number): string =>

@@ -1,4 +1,4 @@
-import type { Message } from "../../../server/call.ts";
+import type { Message, StoredMessage } from "../../../server/call.ts";
 import type { CallState } from "../../../server/history.ts";
 import type { CallRecording, MarkupCall } from "./call.ts";
 import type { CallEventName, RecordingEventName, Target } from "./fields.ts";
@@ -59,23 +59,34 @@ interface Subject {
   readonly fields: Fields;
 }
 
+/**
+ * Signs a notification, and plans its attempts.
+ *
+ * @param given - its URL with the fragment, which may have settings of the connection
+ */
+export const messageFrom = (
+  stored: StoredMessage,
+  { sign, retryDelay }: Pick<NotificationCarrier, "sign" | "retryDelay">,
+  given: string = stored.url,
+): Message => {
+  const { url, body, fixed } = stored;
+  const fields = Object.fromEntries(new URLSearchParams(body));
+  return {
+    ...stored,
+    headers: async () => ({ ...fixed, ...(await sign({ url, body, fields })) }),
+    retryDelay: (attempts, delivery) => retryDelay(given, attempts, delivery),
+  };
+};
+
 /** A notification to a target. */
 export const messageTo = (
   { url, method }: Target,
   { id, event, fields }: Subject,
-  { sign, notificationHeaders, retryDelay }: NotificationCarrier,
+  carrier: NotificationCarrier,
 ): Message => {
   const sent = formRequest(url, method, fields);
-  const headers = { ...sent.headers, ...notificationHeaders() };
-  return {
-    id,
-    event,
-    url: sent.url,
-    method,
-    body: sent.body,
-    headers: async () => ({ ...headers, ...(await sign(sent)) }),
-    retryDelay: (attempts, delivery) => retryDelay(url, attempts, delivery),
-  };
+  const fixed = { ...sent.headers, ...carrier.notificationHeaders() };
+  return messageFrom({ id, event, url: sent.url, method, body: sent.body, fixed }, carrier, url);
 };
 
 const statusMessages = (call: MarkupCall, carrier: NotificationCarrier): readonly Message[] => {

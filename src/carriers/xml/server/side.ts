@@ -12,8 +12,17 @@ import { endRecordings } from "./record.ts";
 export interface MarkupRestParts extends ApiParts {
   readonly account: Account;
   readonly find: (callSid: string) => MarkupCall | undefined;
-  /** Starts a call. */
-  readonly start: (fields: CallFields, url: string, accountSid: string) => MarkupCall;
+  /**
+   * Starts a call.
+   *
+   * @param form - the body of the request, by which the call is known again after a start
+   */
+  readonly start: (
+    fields: CallFields,
+    url: string,
+    accountSid: string,
+    form?: string,
+  ) => MarkupCall;
 }
 
 /** A recording of any call, with its call. */
@@ -41,6 +50,41 @@ export class MarkupCalls {
     this.#recordingUrl = recordingUrl;
   }
 
+  /** Keeps what other carriers don't have of a call. */
+  #add(
+    served: ServedCall,
+    url: string,
+    known: Pick<MarkupCall, "accountSid" | "fields" | "eventCount" | "hasRung">,
+  ): MarkupCall {
+    const call: MarkupCall = {
+      served,
+      ...known,
+      endedBy: "callee",
+      answeredBy: undefined,
+      recordings: [],
+      recordingUrl: (sid) => this.#recordingUrl(new URL(url).origin, sid),
+      notify: undefined,
+      redirect: undefined,
+    };
+    this.#calls.set(served, call);
+    return call;
+  }
+
+  /**
+   * Knows a call of a process before this one again.
+   *
+   * @param sent - the ids of the notifications that were made of it
+   */
+  restore(
+    served: ServedCall,
+    known: Pick<MarkupCall, "accountSid" | "fields">,
+    url: string,
+    sent: readonly string[],
+  ): void {
+    const eventCount = sent.filter((id) => /^\d+$/.test(id.slice(served.id.length + 1))).length;
+    this.#add(served, url, { ...known, eventCount, hasRung: served.state !== "initiated" });
+  }
+
   /** What the routes need. */
   restParts(parts: ApiParts, account: Account): MarkupRestParts {
     return {
@@ -50,28 +94,14 @@ export class MarkupCalls {
         const served = parts.findCall(callSid);
         return served && this.#calls.get(served);
       },
-      start: (fields, url, accountSid) =>
+      start: (fields, url, accountSid, form) =>
         parts.accept({
           params: paramsOf(fields),
           limits: limitsOf(fields),
           url,
-          prepare: (served) => {
-            const call: MarkupCall = {
-              served,
-              accountSid,
-              fields,
-              eventCount: 0,
-              hasRung: false,
-              endedBy: "callee",
-              answeredBy: undefined,
-              recordings: [],
-              recordingUrl: (sid) => this.#recordingUrl(new URL(url).origin, sid),
-              notify: undefined,
-              redirect: undefined,
-            };
-            this.#calls.set(served, call);
-            return call;
-          },
+          kept: { form, accountSid },
+          prepare: (served) =>
+            this.#add(served, url, { accountSid, fields, eventCount: 0, hasRung: false }),
         }),
     };
   }

@@ -1,5 +1,5 @@
 import type { CallRecord, RefusedEvent } from "../../../server/history.ts";
-import type { CallRow, Undelivered } from "../updates.ts";
+import type { CallRow, LinePart, Undelivered } from "../updates.ts";
 import {
   box,
   formatDuration,
@@ -10,7 +10,6 @@ import {
   select,
   setText,
 } from "./elements.ts";
-import { canPlace } from "./place-call.ts";
 import { connected, server } from "./server.ts";
 import { timelineItem } from "./timeline.ts";
 import { VoicesPlot } from "./voices.ts";
@@ -53,6 +52,9 @@ const undeliveredText = ({ givenUp, retrying }: Undelivered): string => {
   return texts.join(" · ");
 };
 
+const lineText = (part: LinePart): string =>
+  "text" in part ? part.text : "digit" in part ? `key ${part.digit}` : part.media_url;
+
 const stateText = ({ state, reason }: CallRow): string =>
   reason && reason !== "normal" ? `${state} · ${reason.replace("_", " ")}` : state;
 
@@ -84,6 +86,8 @@ class Row {
   readonly #state = make("span", { class: "state" });
   readonly #duration = make("span", { class: "long mono" });
   readonly #undelivered = make("span", { class: "undelivered", hidden: true });
+  readonly #line = make("span", { class: "reason soft", hidden: true });
+  readonly #showsLine: boolean;
   readonly #panel: HTMLElement;
   #facts: HTMLElement | undefined;
   #timeline: HTMLOListElement | undefined;
@@ -93,8 +97,9 @@ class Row {
   #loadAgain = false;
   #hasFailed = false;
 
-  constructor(call: CallRow) {
+  constructor(call: CallRow, showsLine = false) {
     this.call = call;
+    this.#showsLine = showsLine;
     this.#panel = make("div", { class: "open", id: `open-${call.id}`, hidden: true });
     const arrow = make("i", { "aria-label": "to", role: "img" }, "→");
     this.head = make(
@@ -112,7 +117,7 @@ class Row {
       ),
       this.#state,
       this.#duration,
-      this.#undelivered,
+      make("span", { class: "note" }, this.#line, this.#undelivered),
     );
     const at = String(call.initiated_at);
     this.item = make("li", { "data-at": at }, make("h3", {}, this.head), this.#panel);
@@ -133,6 +138,9 @@ class Row {
     const { state, reason, undelivered } = call;
     this.#undelivered.hidden = undelivered === undefined;
     if (undelivered) setText(this.#undelivered, undeliveredText(undelivered));
+    const last = this.#showsLine ? call.line?.at(-1) : undefined;
+    this.#line.hidden = last === undefined;
+    if (last) setText(this.#line, lineText(last));
     setText(this.#state, stateText(call));
     this.#state.className = `state ${reason === "flow_error" ? "bad" : state}`;
     this.showDuration(now);
@@ -216,6 +224,16 @@ const maxRefused = 100;
 /** How many rows are kept: as many ended calls as the emulator keeps. */
 const maxRows = 1_000;
 
+/** What differs between pages with calls. */
+interface CallListOptions {
+  /** Shown where there is no call. */
+  readonly hint: string;
+  /** Called when the timeline of a call was opened or closed. */
+  readonly onToggle?: () => void;
+  /** Whether a row has what its live call plays, or the callee pressed, last. */
+  readonly showsLine?: boolean;
+}
+
 /** The section "Calls": a row for each call, and the timeline of the one that is open. */
 export class CallList {
   readonly #rows = new Map<string, Row>();
@@ -224,11 +242,10 @@ export class CallList {
   /** The rows of refused requests, the oldest first. */
   #refused: readonly HTMLLIElement[] = [];
   #opened: string | undefined;
-  readonly #onToggle: () => void;
+  readonly #options: CallListOptions;
 
-  /** @param onToggle - called when the timeline of a call was opened or closed */
-  constructor(onToggle: () => void) {
-    this.#onToggle = onToggle;
+  constructor(options: CallListOptions) {
+    this.#options = options;
     const filter = () => {
       for (const { item, call } of this.#rows.values()) item.hidden = !matchesFilters(call);
       for (const item of this.#refused) item.hidden = !showsRefused();
@@ -259,7 +276,7 @@ export class CallList {
     this.#opened = this.#opened === id ? undefined : id;
     const row = this.#opened === undefined ? undefined : this.#rows.get(id);
     if (row) row.isOpen = true;
-    this.#onToggle();
+    this.#options.onToggle?.();
   }
 
   show(call: CallRow, now: number): void {
@@ -291,10 +308,7 @@ export class CallList {
     setText(box("count"), counts.filter(Boolean).join(" · "));
     box("overview").hidden = all === 0;
     box("none").hidden = shown > 0 || (refused > 0 && showsRefused());
-    const hint = canPlace()
-      ? "None yet. Place one here, or with the curl line."
-      : "None yet. Place one with the curl line that the emulator printed.";
-    setText(box("none"), all > 0 ? "No call matches the filters." : hint);
+    setText(box("none"), all > 0 ? "No call matches the filters." : this.#options.hint);
   }
 
   clear(): void {
@@ -317,7 +331,7 @@ export class CallList {
     // An older call, whose row was removed for later ones.
     if (this.#known.has(call.id)) return;
     this.#known.add(call.id);
-    const row = new Row(call);
+    const row = new Row(call, this.#options.showsLine);
     row.head.addEventListener("click", () => this.toggle(call.id));
     this.#rows.set(call.id, row);
     this.#insert(row.item);

@@ -3,38 +3,15 @@
 import { html, type Markup } from "../../../lib/markup.ts";
 import { scenarios } from "../../scenarios.ts";
 import type { SampleCall } from "../placing.ts";
+import { pageDocument } from "./document.ts";
 import style from "./main.css?bundle";
 import script from "./main.ts?bundle";
 
-/** A telephone in the page's blue. Without an icon, browsers request one from the emulator. */
-const icon =
-  "data:image/svg+xml," +
-  encodeURIComponent(
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" ' +
-      'rx="8" fill="#1858c4"/><path d="M11 7l3 6-3 2a14 14 0 0 0 6 6l2-3 6 3c0 3-2 4-4 4C13 25 7 ' +
-      '18 7 11c0-2 1-4 4-4z" fill="#fff"/></svg>',
-  );
-
-/** @param title - of the window */
 const htmlDocument = (
   nonce: string,
   body: Markup,
   { head, title = "outdial emulator" }: { readonly head?: Markup; readonly title?: string } = {},
-): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="icon" href="${icon}">
-<style nonce="${nonce}">${{ markup: style }}</style>${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`.markup;
+): string => pageDocument({ nonce, style, title, head, body });
 
 const wrongToken = html`
 <p class="bad" role="alert">That link is of another run of the emulator.</p>`;

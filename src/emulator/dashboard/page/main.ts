@@ -3,12 +3,17 @@ import { CallList, isOver } from "./calls.ts";
 import { announce, box, button } from "./elements.ts";
 import { hideKey, startKey } from "./key.ts";
 import { Phones } from "./phones.ts";
-import { startPlacing } from "./place-call.ts";
+import { canPlace, startPlacing } from "./place-call.ts";
 import { CallPlot } from "./plot.ts";
-import { connect, connected, disconnect } from "./server.ts";
+import { connect, connected, disconnect, follow } from "./server.ts";
 
 const speed = Number(box("dashboard").dataset.speed);
-const list = new CallList(() => showPhones());
+const list = new CallList({
+  hint: canPlace()
+    ? "None yet. Place one here, or with the curl line."
+    : "None yet. Place one with the curl line that the emulator printed.",
+  onToggle: () => showPhones(),
+});
 const phones = new Phones((id) => (list.row(id)?.head ?? button("reveal")).focus());
 const plot = new CallPlot();
 const active = new Map<string, CallRow>();
@@ -112,12 +117,4 @@ startPlacing((id) => {
   showPhones();
 });
 setInterval(tick, 250);
-const events = new EventSource("/dashboard/events");
-events.addEventListener("message", ({ data }) => showUpdate(JSON.parse(data)));
-events.addEventListener("error", () =>
-  disconnect(
-    events.readyState === EventSource.CLOSED
-      ? "The emulator has ended. Open the link of the new run."
-      : "The connection to the emulator is lost. Trying again …",
-  ),
-);
+follow(showUpdate);

@@ -3,6 +3,9 @@ import type { PlacedCall } from "../placing.ts";
 import type { Voices } from "../updates.ts";
 import { box, setText } from "./elements.ts";
 
+/** What answers the page's script. */
+const program: string | undefined = document.documentElement.dataset.program;
+
 let isConnected = false;
 let focusedBefore: Element | null = null;
 
@@ -13,7 +16,7 @@ const updateControls = (): void => {
   for (const control of controls()) control.disabled = !isConnected;
 };
 
-/** Whether the emulator responds: without it, every control that needs it is disabled. */
+/** Whether the server responds: without it, every control that needs it is disabled. */
 export const connected = (): boolean => isConnected;
 
 export const connect = (): void => {
@@ -36,8 +39,8 @@ export const disconnect = (reason: string): void => {
   updateControls();
 };
 
-/** @throws {Error} with the emulator's reason, or because it does not respond */
-const request = async <T>(path: string, method = "GET", body?: unknown): Promise<T> => {
+/** @throws {Error} with the server's reason, or because it does not respond */
+export const request = async <T>(path: string, method = "GET", body?: unknown): Promise<T> => {
   const sent = fetch(`/dashboard/${path}`, {
     method,
     body: body === undefined ? null : JSON.stringify(body),
@@ -45,11 +48,24 @@ const request = async <T>(path: string, method = "GET", body?: unknown): Promise
   const { ok, answer } = await sent
     .then(async (response) => ({ ok: response.ok, answer: await response.json() }))
     .catch(() => {
-      disconnect("The emulator does not respond. This page shows an earlier state.");
-      throw new Error("The emulator does not respond.");
+      disconnect(`The ${program} does not respond. This page shows an earlier state.`);
+      throw new Error(`The ${program} does not respond.`);
     });
   if (!ok) throw new Error(answer.detail);
   return answer;
+};
+
+/** Calls a function with each message of the stream of events. */
+export const follow = <T>(onUpdate: (update: T) => void): void => {
+  const events = new EventSource("/dashboard/events");
+  events.addEventListener("message", ({ data }) => onUpdate(JSON.parse(data)));
+  events.addEventListener("error", () =>
+    disconnect(
+      events.readyState === EventSource.CLOSED
+        ? `The ${program} has ended. Open the link of the new run.`
+        : `The connection to the ${program} is lost. Trying again …`,
+    ),
+  );
 };
 
 /** The requests of the page to its own emulator. */
