@@ -1,4 +1,5 @@
 import type { Context } from "../callbacks/signed-url.ts";
+import { isAnswerName } from "../flows/recorded.ts";
 import { fail, fieldsOf, isText } from "../lib/check.ts";
 import { recordNews } from "./contact-state.ts";
 import { machineByAgent } from "./disposition.ts";
@@ -54,7 +55,7 @@ const maxAnswer = 1_000;
 /** @throws {BadParametersException} */
 const checkedAnswers = (given: unknown): readonly (readonly [name: string, value: string])[] =>
   Object.entries(fieldsOf(given)).map(([name, value]) => {
-    if (!/^[a-z]\w{0,31}$/.test(name)) fail("answers", "must have names such as visit");
+    if (!isAnswerName(name)) fail("answers", "must have names such as visit");
     if (typeof value === "string" && value.length <= maxAnswer) return [name, value];
     return fail("answers", `must be texts of at most ${maxAnswer} characters`);
   });

@@ -1,5 +1,5 @@
 import type { Received } from "../callbacks/handler.ts";
-import { fieldsOf, isText } from "../lib/check.ts";
+import { fieldsOf, isText, withoutTelephones } from "../lib/check.ts";
 import { type Attempt, bareFailure, stateOf } from "./attempt-facts.ts";
 import { recordPlaced } from "./attempts.ts";
 import { claim } from "./claims.ts";
@@ -31,18 +31,11 @@ export const isEnd = ({ type }: CallEvent): boolean => ends.has(type);
 /** The longest reason that is kept. */
 const longestReason = 200;
 
-/** 7 digits or more, with what may stand between the digits of a telephone number. */
-const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
-
 /** A field in the service's words: on one line, and without anything that looks like a telephone number. */
 const textIn = ({ data }: CallEvent, field: string): string | undefined => {
   const text: unknown = data ? Reflect.get(data, field) : undefined;
   if (typeof text !== "string") return;
-  return text
-    .slice(0, longestReason)
-    .replace(/[\s\p{C}]+/gu, " ")
-    .replace(telephone, "***")
-    .trim();
+  return withoutTelephones(text.slice(0, longestReason).replace(/[\s\p{C}]+/gu, " ")).trim();
 };
 
 /** No call takes longer, in seconds: what does is a mistake of the service's. */

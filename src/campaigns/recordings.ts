@@ -1,4 +1,4 @@
-import type { RecordingInput } from "../flows/recorded.ts";
+import { isAnswerName, type RecordingInput } from "../flows/recorded.ts";
 import { fail, isText } from "../lib/check.ts";
 import { keepName } from "./answers.ts";
 import { stateOf } from "./attempt-facts.ts";
@@ -37,8 +37,7 @@ const isId = (id: unknown): id is string =>
   isText(id) && id.length <= longestId && /^[\w:.~-]+$/.test(id);
 
 /** A step's name of a recording; any other one isn't kept. */
-const nameIn = (as: unknown): string | null =>
-  isText(as) && /^[a-z]\w{0,31}$/.test(as) ? as : null;
+const nameIn = (as: unknown): string | null => (isAnswerName(as) ? as : null);
 
 /**
  * Records that the service has a recording, any number of times.

@@ -20,7 +20,8 @@ async function* chunksOf(body: ReadableStream<Uint8Array>) {
   }
 }
 
-const isThere = (file: string): Promise<boolean> =>
+/** Whether there is a file, or a folder, of that name. */
+export const isThere = (file: string): Promise<boolean> =>
   access(file).then(
     () => true,
     () => false,

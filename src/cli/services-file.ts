@@ -149,8 +149,8 @@ const secretIn = (
 ): string | undefined => {
   const { [field]: name } = entry;
   if (name === undefined) return;
-  const secret = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (secret) return secret;
+  const secret: unknown = env[name];
+  if (isText(secret) && secret !== "") return secret;
   // The name isn't printed: it may be the secret itself.
   throw new UsageError(`${labelOf(entry.name)} the variable that ${field} names is not set`);
 };

@@ -11,6 +11,10 @@ export interface Output {
 /** Colours a text, where somebody sees it in colour. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
+/** A count with its noun: `1 call`, `2,000 calls`. */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Text of others on one line, without control characters and without those that turn the direction of writing. */
 export const plain = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
 

@@ -11,6 +11,7 @@ import {
   checkSpoken,
   type Gather,
   gatherSchema,
+  httpUrl,
   type Say,
   saySchema,
   stepName,
@@ -118,8 +119,6 @@ export type Action<Step extends string = never> =
 
 /** An action that continues with any steps. */
 export type AnyAction = Action<string>;
-
-const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
 const socketUrl = ruleSchema<string>((value) => urlRule(value, "ws"));
 
@@ -304,18 +303,15 @@ export const stepsOf = (action: AnyAction): readonly string[] => {
  * ```
  * @see docs/flows.md
  */
-export const Action: GenericSchema<unknown, AnyAction> = byAction<AnyAction>(
-  {
-    play: playOf<string>(),
-    stream: streamOf<string>(),
-    dial: dialOf<string>(),
-    hangup: hangupSchema,
-    say: saySchema,
-    gather: gatherSchema,
-    record: recordSchema,
-  },
-  "must be play, stream, dial, hangup, say, gather or record",
-);
+export const Action: GenericSchema<unknown, AnyAction> = byAction<AnyAction>({
+  play: playOf<string>(),
+  stream: streamOf<string>(),
+  dial: dialOf<string>(),
+  hangup: hangupSchema,
+  say: saySchema,
+  gather: gatherSchema,
+  record: recordSchema,
+});
 
 /** A checked action of a builder. */
 const built = <Built extends AnyAction>(

@@ -1,7 +1,8 @@
 import { type GenericSchema, literal, optional, strictObject } from "valibot";
-import { isText, presence, ruleSchema } from "../lib/check.ts";
+import { presence, ruleSchema } from "../lib/check.ts";
 import { build } from "./by-action.ts";
 import { gatherRules, numberRule, type Prompts } from "./prompts.ts";
+import { isAnswerName } from "./recorded.ts";
 import { checkNext, type OptionalField, type Say, spoken } from "./say.ts";
 
 /** Speaks, and records what the person on the line says, after a beep. */
@@ -39,8 +40,7 @@ const recordRules: Readonly<
   max_length_ms: numberRule(3000, 3_600_000, 1000),
   finish_on_key: gatherRules.finish_on_key,
   silence_ms: numberRule(3000, 10_000, 1000),
-  as: (value) =>
-    isText(value) && /^[a-z]\w{0,31}$/.test(value) ? undefined : "must match [a-z]\\w{0,31}",
+  as: (value) => (isAnswerName(value) ? undefined : "must match [a-z]\\w{0,31}"),
 };
 
 /** What a `record` has beside its prompts, on the own interface too. */

@@ -17,6 +17,10 @@ export interface RecordingInput {
   readonly context: Context;
 }
 
+/** Whether a value can be the name of an answer or a recording (`as`). */
+export const isAnswerName = (value: unknown): value is string =>
+  isText(value) && /^[a-z]\w{0,31}$/.test(value);
+
 /** The recording in a notification of the service; `undefined` while it isn't there, or there is none. */
 export const recordingIn = (
   event: unknown,

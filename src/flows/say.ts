@@ -17,6 +17,7 @@ import {
   type Prompts,
   promptsRule,
 } from "./prompts.ts";
+import { isAnswerName } from "./recorded.ts";
 import { type SpeechOptions, speechSchema } from "./speech.ts";
 
 /** Speaks to the person on the line. */
@@ -104,7 +105,10 @@ interface SpokenFields<Step extends string> {
 /** The schema of a field that may be left out. */
 export type OptionalField<T> = OptionalSchema<GenericSchema<unknown, T>, undefined>;
 
-const httpUrl = ruleSchema<string>((value) => urlRule(value));
+/** The schema of an http URL. */
+export const httpUrl: GenericSchema<unknown, string> = ruleSchema<string>((value) =>
+  urlRule(value),
+);
 
 /** The name of a step. */
 export const stepName = <Step extends string>(): GenericSchema<unknown, Step> =>
@@ -143,7 +147,7 @@ const gatherOf = <Step extends string>() =>
       speech: optional(speechSchema),
       as: optional(
         custom<string>(
-          (value) => isText(value) && /^[a-z]\w{0,31}$/.test(value) && !columns.test(value),
+          (value) => isAnswerName(value) && !columns.test(value),
           "must match [a-z]\\w{0,31}, and be no column of the results",
         ),
       ),

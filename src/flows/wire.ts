@@ -10,11 +10,11 @@ import {
   union,
 } from "valibot";
 import { presence, ruleSchema } from "../lib/check.ts";
-import { urlRule } from "../lib/url.ts";
 import { basicSchemas, type Hangup, type Play, type Stream, type WireDial } from "./actions.ts";
 import { type ActionSchema, byAction } from "./by-action.ts";
 import { gatherRules, languageRule, promptRules } from "./prompts.ts";
 import { recordFields } from "./record.ts";
+import { httpUrl } from "./say.ts";
 
 /** A prompt as outdial's own interface writes it. */
 export type WirePrompt =
@@ -68,8 +68,6 @@ export interface WireRecord extends Omit<WireSay, "action"> {
 
 /** An action as outdial's own interface writes it. */
 export type WireAction = Play | Stream | WireDial | Hangup | WireSay | WireGather | WireRecord;
-
-const httpUrl = ruleSchema<string>((value) => urlRule(value));
 
 const promptSchema: GenericSchema<unknown, WirePrompt> = union(
   [
@@ -132,7 +130,4 @@ export const wireFieldsOf = (name: ActionName): readonly string[] =>
   Object.keys(wireActions[name].entries);
 
 /** The schema of the response at a flow URL of outdial's own interface. */
-export const WireAction: GenericSchema<unknown, WireAction> = byAction<WireAction>(
-  wireActions,
-  "must be play, stream, dial, hangup, say, gather or record",
-);
+export const WireAction: GenericSchema<unknown, WireAction> = byAction<WireAction>(wireActions);

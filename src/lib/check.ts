@@ -89,6 +89,12 @@ export const presence = ({
 export const shownName = (name: unknown): string =>
   /^[a-z][a-z_]{0,25}$/i.exec(String(name))?.[0] ?? "a field";
 
+/** 7 digits or more, with what may stand between the digits of a telephone number. */
+const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
+
+/** A text without anything that looks like a telephone number. */
+export const withoutTelephones = (text: string): string => text.replace(telephone, "***");
+
 /** The path of an issue, such as `on_busy.media_url`. */
 const nameOf = (path: readonly { readonly key: unknown }[]): string =>
   path.map(({ key }) => shownName(key)).join(".");

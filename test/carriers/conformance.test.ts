@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { carriers as registered } from "../../src/carriers/carriers.ts";
 import { apiKey, from_number, to_number } from "../conformance/fixtures.ts";
 import { keepPrinted } from "../conformance/printed.ts";
 import {
@@ -10,6 +11,8 @@ import {
   unknownExemptions,
 } from "../conformance/services/index.ts";
 import { startPeer } from "../stub-server/start.ts";
+import { carriers as clients } from "../unit/carriers/carriers.ts";
+import { carriers } from "./carriers.ts";
 
 // As in an application that uses fetch before it imports this package.
 vi.hoisted(() => new Response());
@@ -19,6 +22,13 @@ beforeAll(async () => {
   peer = await startPeer();
 });
 afterAll(() => peer.stop());
+
+test("every carrier of the package has its data in the tests", () => {
+  const names = Object.keys(registered).sort();
+  expect([...serviceNames].sort()).toEqual(names);
+  expect(carriers.map(({ name }) => name).sort()).toEqual(names);
+  expect(clients.map(({ service }) => service.name).sort()).toEqual(names);
+});
 
 // Here on Node and by `outdial/fetch`; `npm run conformance` has every runtime and entry.
 describe.each(serviceNames)("the conformance list with %s", (service) => {

@@ -7,17 +7,20 @@ interface Row {
   readonly to_number: string;
   readonly disposition: string;
   readonly attempts: number;
+  /** The name of the service, where the list has several. */
+  readonly service?: string | undefined;
 }
 
-export const rowsOf = (csv: string): readonly Row[] =>
-  csv
-    .trim()
-    .split(/\r?\n/)
-    .slice(1)
-    .map((line, index) => {
-      const [to_number = "", , disposition = "", , attempts] = line.split(",");
-      return { contact: index + 1, to_number, disposition, attempts: Number(attempts) };
-    });
+export const rowsOf = (csv: string): readonly Row[] => {
+  const [header = "", ...lines] = csv.trim().split(/\r?\n/);
+  const column = header.split(",").indexOf("service");
+  return lines.map((line, index) => {
+    const cells = line.split(",");
+    const [to_number = "", , disposition = "", , attempts] = cells;
+    const service = cells[column];
+    return { contact: index + 1, to_number, disposition, attempts: Number(attempts), service };
+  });
+};
 
 const most = 10;
 
@@ -30,15 +33,20 @@ const askedFor = (disposition: string): readonly string[] => [
 /** Everything that must not be, as lines. */
 export const faultsIn = (
   rows: readonly Row[],
-  { posts }: Service,
-  { finals }: Postman,
+  { posts }: Pick<Service, "posts">,
+  { finals, counts }: Postman,
 ): readonly string[] => {
   const faults: string[] = [];
   const seen = new Map<string, number>();
   for (const { key, isNo } of posts) if (!isNo) seen.set(key, (seen.get(key) ?? 0) + 1);
   for (const [key, count] of seen) if (count > 1) faults.push(`${key}: ${count} POSTs`);
-  for (const { contact, to_number, disposition, attempts } of rows) {
+  if (counts.believed > 0) faults.push(`${counts.believed} forged notifications were believed`);
+  for (const { contact, to_number, disposition, attempts, service } of rows) {
     const key = `${contact}/${attempts}`;
+    const placed = posts.find((post) => post.key === key && !post.isNo);
+    if (placed?.service !== undefined && placed.service !== service) {
+      faults.push(`${key}: is at ${service}, and was placed at ${placed.service}`);
+    }
     const reported = finals.get(key);
     const known = reported?.isTaken
       ? [reported.disposition]

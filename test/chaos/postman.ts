@@ -20,7 +20,7 @@ interface Final {
 export class Postman {
   /** The final notification of each attempt. */
   readonly finals = new Map<string, Final>();
-  readonly counts = { sent: 0, lost: 0, doubled: 0 };
+  readonly counts = { sent: 0, lost: 0, doubled: 0, forged: 0, believed: 0 };
   /** Where the latest process receives notifications: each has a port of its own. */
   receiver = "";
   readonly #random: () => number;
@@ -48,6 +48,27 @@ export class Postman {
     };
     if (!fate.lost) for (const wait of fate.late) this.#carry(url, body, wait, taken);
     return new Response(null, { status: 204 });
+  }
+
+  /** Sends a notification of an attempt to the path of another service, as that one would. */
+  forge(url: string, service: string, body: string): void {
+    const { pathname, search } = new URL(url);
+    const path = pathname.replace(/^\/[^/]+/, `/${service}`);
+    const headers = { "Content-Type": this.#spoken.contentType };
+    const work = (async () => {
+      while (!this.#over) {
+        const init = { method: "POST", headers, body };
+        // The receiver may be dead at the moment.
+        const answer = await fetch(this.receiver + path + search, init).catch(() => undefined);
+        if (answer) {
+          this.counts.forged++;
+          if (answer.ok) this.counts.believed++;
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    })().finally(() => this.#carried.delete(work));
+    this.#carried.add(work);
   }
 
   /** Gives up what nobody receives any more. */

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { chaos as workers } from "../campaign/chaos.ts";
 import { runtimes } from "../cli/cli.ts";
+import { lostList } from "../lost/list.ts";
 import { chaos } from "./chaos.ts";
 import { listChaos } from "./lists.ts";
 import { servicesChaos } from "./services.ts";
@@ -8,7 +9,8 @@ import { survey } from "./survey.ts";
 
 // `npm run chaos`: the command, with `--service twilio` by a carrier, and then a survey by `--script`; `npm run chaos -- workers`:
 // the Worker; `npm run chaos -- survey`: the survey alone, by any carrier; `npm run chaos -- lists`: answers, call-backs, machines
-// and stops, with each service, on a file and on Durable Objects; `npm run chaos -- services`: a list over two services.
+// and stops, with each service, on a file and on Durable Objects; `npm run chaos -- services`: a list over two services, in the
+// library; `-- several`: by the command; `-- lost`: lost answers at a service that keeps keys.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -68,6 +70,20 @@ const services = async () => {
   return { faults, summary: { lists: summary.length, seed: run.seed, ...counts } };
 };
 
+/** A list of 1,000 contacts at a service that keeps keys, with the option, and beside it without. */
+const lost = async () => {
+  const faults: string[] = [];
+  const shares: number[] = [];
+  for (const idempotent of [true, false]) {
+    const ended = await lostList({ contacts: 1_000, kills: 20, seed: run.seed, idempotent });
+    faults.push(...ended.faults);
+    shares.push(ended.summary.share);
+    console.log(ended.summary);
+  }
+  const [unknown, unknownWithout] = shares;
+  return { faults, summary: { seed: run.seed, unknown, unknownWithout } };
+};
+
 const runs = {
   list: {
     promise: "at most one POST an attempt, every end reported",
@@ -85,15 +101,23 @@ const runs = {
     promise: "each attempt at one service, one call an attempt, no forged notification counts",
     begin: services,
   },
+  several: {
+    promise: "each attempt at one service, one call an attempt, no forged notification counts",
+    begin: () => chaos({ ...run, runtimes, several: true }),
+  },
+  lost: {
+    promise: "with idempotent nobody is called twice, and nearly every lost answer is known",
+    begin: lost,
+  },
   survey: {
     promise: "no answer that was kept is lost, none is another's",
     begin: () => survey({ contacts: 600, kills: 50, seed: run.seed, service: values.service }),
   },
 };
-const alone = (["workers", "lists", "services", "survey"] as const).find((name) =>
-  positionals.includes(name),
+const alone = (["workers", "lists", "services", "several", "lost", "survey"] as const).find(
+  (name) => positionals.includes(name),
 );
-const chosen = alone ? [alone] : (["list", "survey"] as const);
+const chosen = alone ? [alone] : (["list", "several", "lost", "survey"] as const);
 for (const name of chosen) {
   const { promise, begin } = runs[name];
   const { faults, summary } = await begin();

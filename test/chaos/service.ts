@@ -8,6 +8,8 @@ import { keyOf, type Postman } from "./postman.ts";
 /** One POST as the service saw it. */
 interface Post {
   readonly key: string;
+  /** The name of the service, where the list has several. */
+  readonly service?: string | undefined;
   readonly to_number: string;
   /** Whether the answer says for certain that nothing was placed. */
   readonly isNo: boolean;
@@ -18,8 +20,9 @@ export interface Service {
   readonly url: string;
   readonly apiKey: string;
   readonly posts: readonly Post[];
-  /** Waits until there were so many POSTs. */
-  readonly posted: (count: number) => Promise<void>;
+  /** Refuses connections from now on, or takes them again. */
+  readonly close: () => void;
+  readonly open: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -35,6 +38,7 @@ export const startService = async (
   contacts: number,
   postman: Postman,
   spoken: Interface,
+  name?: string,
 ): Promise<Service> => {
   const refusals = refusalsOf(spoken);
   const indexOf = new Map(Array.from({ length: contacts }, (_, index) => [numberOf(index), index]));
@@ -43,17 +47,17 @@ export const startService = async (
     speed: 200,
     keep: 10 * contacts,
     onCall: ({ to_number }) => endOf(indexOf.get(to_number) ?? 0),
-    fetch: async (request) =>
-      request.url.includes("/status")
-        ? postman.take(request.url, await request.text())
-        : spoken.hangup(),
+    fetch: async (request) => {
+      if (!request.url.includes("/status")) return spoken.hangup();
+      const body = await request.text();
+      if (name !== undefined) {
+        const forged = JSON.stringify({ ...JSON.parse(body), type: "call.failed" });
+        postman.forge(request.url, name === "main" ? "spare" : "main", forged);
+      }
+      return postman.take(request.url, body);
+    },
   });
   const posts: Post[] = [];
-  const arrivals = new EventTarget();
-  const note = (post: Post) => {
-    posts.push(post);
-    arrivals.dispatchEvent(new Event("post"));
-  };
   const deferred = new Set<string>();
   // Only a client closes an idle connection: a POST may be on its way on it.
   const server = createServer({ keepAliveTimeout: 0 }, async (request, response) => {
@@ -69,15 +73,15 @@ export const startService = async (
     const oddity = oddityOf(indexOf.get(to_number) ?? 0);
     const isBusy = oddity === "busy_at_first" && !deferred.has(to_number);
     const status = isBusy ? 429 : refusals[oddity];
-    const reported = { key: keyOf(status_callback_url), to_number };
+    const reported = { key: keyOf(status_callback_url), to_number, service: name };
     if (status) {
-      note({ ...reported, isNo: spoken.refuses(status) });
+      posts.push({ ...reported, isNo: spoken.refuses(status) });
       deferred.add(to_number);
       return void response.writeHead(status, { "Retry-After": "1" }).end(detail);
     }
     const asked = emulator.fetch(url, { method: "POST", headers, body });
     const answer = await asked.catch(() => undefined);
-    note({ ...reported, isNo: answer?.status === 429 });
+    posts.push({ ...reported, isNo: answer?.status === 429 });
     if (!answer || oddity === "cut") return void response.destroy();
     if (oddity === "silent") return;
     if (oddity === "placed_and_down") return void response.writeHead(503).end(detail);
@@ -85,22 +89,19 @@ export const startService = async (
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     response.end(oddity === "garbled" ? "{" : text);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
     apiKey: emulator.apiKey,
     posts,
-    posted: (count) =>
-      new Promise((resolve) => {
-        const check = () => {
-          if (posts.length < count) return;
-          arrivals.removeEventListener("post", check);
-          resolve();
-        };
-        arrivals.addEventListener("post", check);
-        check();
-      }),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+    open: () => (server.listening ? Promise.resolve() : listen(port)),
     stop: async () => {
       server.close();
       server.closeAllConnections();

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { type ActionName, announceable } from "../../src/flows/wire.ts";
 import { httpSchemas, mediaSchemas } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -20,6 +21,49 @@ const openInfo = (title: string, description: string): Json => ({
   ...info(title, description),
   license: { name: license, identifier: license },
 });
+
+/** An example of each action: a new one doesn't compile until it is here. */
+const actions: Readonly<Record<ActionName, Json>> = {
+  play: {
+    action: "play",
+    media_url: "https://app.example/hello.wav",
+    flow_url: "https://app.example/flow/2",
+  },
+  stream: {
+    action: "stream",
+    ws_url: "wss://app.example/media",
+    sample_rate: "16k",
+    chunk_size: 20,
+  },
+  dial: {
+    action: "dial",
+    to: "+12025550123",
+    timeout: 20,
+    on_busy: { action: "play", media_url: "https://app.example/busy.wav" },
+    on_no_answer: { action: "hangup" },
+  },
+  hangup: { action: "hangup" },
+  say: {
+    action: "say",
+    prompts: [{ text: "Your table is ready." }, { pause_ms: 1000 }, { text: "Goodbye." }],
+    language: "en-GB",
+  },
+  gather: {
+    action: "gather",
+    prompts: [{ text: "Press 1 to confirm." }],
+    digits: 1,
+    timeout_ms: 5000,
+    flow_url: "https://app.example/flow/2",
+  },
+  record: {
+    action: "record",
+    prompts: [{ text: "Tell us why, then press hash." }],
+    max_length_ms: 60_000,
+    finish_on_key: "#",
+    as: "why",
+    flow_url: "https://app.example/flow/2",
+  },
+};
 
 /** Numbers of the fictional range +1 XXX 555 01XX, and addresses of no one. */
 const example = {
@@ -96,7 +140,7 @@ const example = {
     from_number: "+12025550199",
     to_number: "+12025550100",
     direction: "outbound",
-    actions: ["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"],
+    actions: announceable,
     digits: "1",
   },
   dialed: {
@@ -105,50 +149,10 @@ const example = {
     from_number: "+12025550199",
     to_number: "+12025550100",
     direction: "outbound",
-    actions: ["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"],
+    actions: announceable,
     dialed: { state: "completed", reason: "normal", duration: 35 },
   },
-  actions: {
-    play: {
-      action: "play",
-      media_url: "https://app.example/hello.wav",
-      flow_url: "https://app.example/flow/2",
-    },
-    stream: {
-      action: "stream",
-      ws_url: "wss://app.example/media",
-      sample_rate: "16k",
-      chunk_size: 20,
-    },
-    dial: {
-      action: "dial",
-      to: "+12025550123",
-      timeout: 20,
-      on_busy: { action: "play", media_url: "https://app.example/busy.wav" },
-      on_no_answer: { action: "hangup" },
-    },
-    hangup: { action: "hangup" },
-    say: {
-      action: "say",
-      prompts: [{ text: "Your table is ready." }, { pause_ms: 1000 }, { text: "Goodbye." }],
-      language: "en-GB",
-    },
-    gather: {
-      action: "gather",
-      prompts: [{ text: "Press 1 to confirm." }],
-      digits: 1,
-      timeout_ms: 5000,
-      flow_url: "https://app.example/flow/2",
-    },
-    record: {
-      action: "record",
-      prompts: [{ text: "Tell us why, then press hash." }],
-      max_length_ms: 60_000,
-      finish_on_key: "#",
-      as: "why",
-      flow_url: "https://app.example/flow/2",
-    },
-  },
+  actions,
 };
 
 const json = (name: string, examples: Readonly<Record<string, unknown>>): Json => ({

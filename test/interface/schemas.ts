@@ -4,7 +4,7 @@ import type { CallEvent, EventData } from "../../src/callbacks/event.ts";
 import { Call } from "../../src/calls/call.ts";
 import { FromApplication, FromService } from "../../src/flows/media/messages.ts";
 import { FlowRequest } from "../../src/flows/request.ts";
-import { WireAction, wireActions } from "../../src/flows/wire.ts";
+import { type ActionName, announceable, WireAction, wireActions } from "../../src/flows/wire.ts";
 import { atUrl, withFlow as CallWithFlow } from "../../src/server/outdial/request.ts";
 
 export type { JsonSchema };
@@ -48,6 +48,9 @@ const audio: JsonSchema = {
 
 const text: JsonSchema = { type: "string" };
 
+/** The name of an action's schema. */
+const titled = (action: string): string => action.slice(0, 1).toUpperCase() + action.slice(1);
+
 const oneOf = (...names: readonly string[]): JsonSchema => ({
   oneOf: names.map((name) => ({ $ref: refTo(name) })),
 });
@@ -72,7 +75,7 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
     properties: { id: { type: "string", minLength: 1 } },
     required: ["id"],
   },
-  Action: oneOf("Play", "Stream", "Dial", "Hangup", "Say", "Gather", "Record"),
+  Action: oneOf(...Object.keys(wireActions).map(titled)),
   on_no_answer: oneOf("Play", "Hangup"),
   from_number: phoneNumber,
   flow_url: httpUrl,
@@ -218,7 +221,7 @@ const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
     actions: {
       description:
         "The actions that the service has, and `dialed` if its requests say what came of a `dial`. Without it these are `play`, `stream`, `dial` and `hangup`.",
-      examples: [["play", "stream", "dial", "hangup", "say", "gather", "record", "dialed"]],
+      examples: [[...announceable]],
     },
     digits: {
       description: "After a `gather`: the keys that were pressed, or an empty text.",
@@ -232,9 +235,8 @@ const notes: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
   },
 };
 
-const titles: Readonly<Record<string, string>> = {
-  CallParams: "The request for a call. Unknown fields are refused.",
-  Action: "The response of a flow URL: what the service does next.",
+/** Of each action: a new one doesn't compile until it is here. */
+const actionTitles: Readonly<Record<Capitalize<ActionName>, string>> = {
   Play: "Plays an audio file to the callee.",
   Stream: "Connects the audio of the call to a WebSocket.",
   Dial: "Calls another number, and connects the two.",
@@ -243,6 +245,12 @@ const titles: Readonly<Record<string, string>> = {
   Gather: "Speaks, and takes keys. Only for a service that announces it.",
   Record:
     "Speaks, and records what the callee says, after a beep. Only for a service that announces it.",
+};
+
+const titles: Readonly<Record<string, string>> = {
+  ...actionTitles,
+  CallParams: "The request for a call. Unknown fields are refused.",
+  Action: "The response of a flow URL: what the service does next.",
   FlowRequest: "The request of the service at a flow URL. It may have more fields.",
 };
 
@@ -632,8 +640,6 @@ const answers = (params: JsonSchema, call: JsonSchema): Schemas => {
 
 /** The schemas of what goes over HTTP. */
 export const httpSchemas = (): Schemas => {
-  const { play: Play, stream: Stream, dial: Dial, hangup: Hangup } = wireActions;
-  const { say: Say, gather: Gather, record: Record } = wireActions;
   const {
     CallParams: params = {},
     CallWithFlow: withFlow = {},
@@ -645,13 +651,7 @@ export const httpSchemas = (): Schemas => {
     Call,
     FlowRequest,
     Action: WireAction,
-    Play,
-    Stream,
-    Dial,
-    Hangup,
-    Say,
-    Gather,
-    Record,
+    ...Object.fromEntries(Object.entries(wireActions).map(([name, one]) => [titled(name), one])),
   });
   const CallParams = eitherOf(params, withFlow);
   return { CallParams, ...answers(CallParams, call), ...notifications(), ...others, ...values };

@@ -1,3 +1,4 @@
+import { joined } from "../../lib/encoding.ts";
 import { ListException } from "../errors.ts";
 
 /** A row of a CSV file. */
@@ -92,10 +93,7 @@ async function* textOf(source: ListSource, options: CsvOptions): AsyncGenerator<
       yield decoder.decode(chunk, { stream: true });
       continue;
     }
-    const joined = new Uint8Array(start.length + chunk.length);
-    joined.set(start);
-    joined.set(chunk, start.length);
-    start = joined;
+    start = joined([start, chunk]);
     if (start.length < 4) continue;
     checkKind(start, options);
     isChecked = true;

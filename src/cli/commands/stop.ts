@@ -21,7 +21,7 @@ import { isStopped } from "../dial/stopping.ts";
 import { withLedger } from "../ledger.ts";
 import { fileOptionsOf, liveFailure, liveFlags, liveOptionsOf } from "../live.ts";
 import { refuseBesideFile, servicesIn } from "../services-file.ts";
-import { jsonLine, plain, type Terminal } from "../terminal.ts";
+import { counted, jsonLine, plain, type Terminal } from "../terminal.ts";
 
 const { timeout: _, json: __, ...accountFlags } = liveFlags;
 
@@ -69,8 +69,6 @@ const enderOf = async (given: Values<typeof flags>, env: Environment): Promise<E
   return { live: { services }, why: reasons.length > 0 ? reasons.join("; ") : undefined };
 };
 
-const count = (calls: number): string => `${calls} live call${calls === 1 ? "" : "s"}`;
-
 /** Somebody who may be in a call, as the results name the contact. */
 const lineOf = ({ to_number, id, call_id }: OpenCall): string =>
   `  ${[to_number || "(erased)", id, call_id].filter(Boolean).map(String).map(plain).join(", ")}`;
@@ -94,8 +92,8 @@ const hangUpLines = (
   { ended, failed, unclear }: EndedCalls,
   idle: string | undefined,
 ): readonly string[] => [
-  `${stoppedText}. ${count(ended)} ended${ended + failed.length + unclear.length > 0 ? "" : noteOf(idle)}`,
-  ...(failed.length > 0 ? [`${count(failed.length)} could not be ended:`] : []),
+  `${stoppedText}. ${counted(ended, "live call")} ended${ended + failed.length + unclear.length > 0 ? "" : noteOf(idle)}`,
+  ...(failed.length > 0 ? [`${counted(failed.length, "live call")} could not be ended:`] : []),
   ...failed.map(lineOf),
   ...(unclear.length > 0 ? ["May be live, and the id of the call is not known:"] : []),
   ...unclear.map(lineOf),
@@ -115,7 +113,7 @@ const hangUp = async (
   else for (const line of hangUpLines(result, idle)) await terminal.print(line);
   const { failed, unclear } = result;
   if (failed.length > 0 && why !== undefined) {
-    const left = `no further call begins, but ${count(failed.length)} could not be ended from here`;
+    const left = `no further call begins, but ${counted(failed.length, "live call")} could not be ended from here`;
     throw new Failure(`${left}: ${why}`, exits.maybe);
   }
   return failed.length + unclear.length > 0 ? exits.maybe : exits.done;
@@ -147,7 +145,8 @@ dialled from until outdial dial is given --resume.`,
       if (ender) return hangUp(ledger, ender, idle, terminal, json);
       await ledger.stop();
       const { calling, unclear } = ledger.progress();
-      const live = calling > 0 ? `. ${count(calling)}: --hang-up ends them` : noteOf(idle);
+      const live =
+        calling > 0 ? `. ${counted(calling, "live call")}: --hang-up ends them` : noteOf(idle);
       const line = json
         ? jsonLine({ stopped: true, calling, unclear, ...(idle && { idle }) })
         : `${stoppedText}${live}`;

@@ -6,7 +6,7 @@ import type {
   SyncPlan,
 } from "../../campaigns/index.ts";
 import { defaultRate } from "../../campaigns/options.ts";
-import { plain } from "../terminal.ts";
+import { counted, plain } from "../terminal.ts";
 import { describeColumns } from "./csv.ts";
 import { daysOffText } from "./days-off.ts";
 import { durationText } from "./durations.ts";
@@ -15,9 +15,6 @@ import { retriesText } from "./retries.ts";
 
 /** Most refused lines that are named per reason. */
 const mostLines = 20;
-
-const count = (amount: number, noun: string): string =>
-  `${amount.toLocaleString("en")} ${noun}${amount === 1 ? "" : "s"}`;
 
 /** The lines of some rows. */
 const linesText = ({ count: amount, lines }: ListRows): string => {
@@ -29,12 +26,12 @@ const linesText = ({ count: amount, lines }: ListRows): string => {
 const peopleWarnings = ({ sharedIds, corrected }: SyncPlan): readonly string[] => [
   ...(sharedIds.count > 0
     ? [
-        `${count(sharedIds.count, "row")} share an id with another number: one person, of whom all numbers are blocked once one is: ${linesText(sharedIds)}`,
+        `${counted(sharedIds.count, "row")} share an id with another number: one person, of whom all numbers are blocked once one is: ${linesText(sharedIds)}`,
       ]
     : []),
   ...(corrected.count > 0
     ? [
-        `${count(corrected.count, "row")} ${corrected.count === 1 ? "has" : "have"} another number for an id that was called by a number that is no longer in the list: called once more: ${linesText(corrected)}`,
+        `${counted(corrected.count, "row")} ${corrected.count === 1 ? "has" : "have"} another number for an id that was called by a number that is no longer in the list: called once more: ${linesText(corrected)}`,
       ]
     : []),
 ];
@@ -127,7 +124,7 @@ const dispatcherLine =
 const overWarning = ({ until }: DialOptions, waiting: number): readonly string[] =>
   until && until.getTime() <= Date.now() && waiting > 0
     ? [
-        `--until is over: no call begins, and ${count(waiting, "waiting contact")} end${waiting === 1 ? "s" : ""} as expired, for good`,
+        `--until is over: no call begins, and ${counted(waiting, "waiting contact")} end${waiting === 1 ? "s" : ""} as expired, for good`,
       ]
     : [];
 
@@ -157,7 +154,7 @@ export const planLines = (plan: Plan): readonly string[] => {
     .filter(([amount]) => amount > 0)
     .map(([amount, note]) => `; ${amount.toLocaleString("en")} ${note}`);
   const daily = perDay ? `, at most ${perDay} per day` : "";
-  const summary = `${count(waiting, "contact")} to call, of ${count(contacts, "contact")}${noted.join("")}`;
+  const summary = `${counted(waiting, "contact")} to call, of ${counted(contacts, "contact")}${noted.join("")}`;
   const details = [
     ...[...over, ...changes.warnings, ...peopleWarnings(changes), ...warnings].map(
       (warning) => `warning: ${warning}`,

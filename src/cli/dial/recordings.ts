@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
-import { access, constants, mkdir, rm, stat } from "node:fs/promises";
+import { access, constants, mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Context } from "../../callbacks/index.ts";
 import type { Campaign, KeptRecording, Script, ScriptStep } from "../../campaigns/index.ts";
 import { longestId, whenFree } from "../../campaigns/recordings.ts";
 import type { RecordingInput } from "../../flows/index.ts";
+import { isAnswerName } from "../../flows/recorded.ts";
 import { isException } from "../../index.ts";
 import { withoutThrowing } from "../../lib/check.ts";
 import { exits, Failure } from "../command.ts";
-import { partOf, writeNew } from "../new-file.ts";
+import { isThere, partOf, writeNew } from "../new-file.ts";
 import { codeOf } from "../terminal.ts";
 
 /** The ends of the files' names, by the media types of recordings; any other is `audio`. */
@@ -35,19 +36,13 @@ type Named = Pick<KeptRecording, "contact" | "attempt" | "recording_id" | "as">;
  * The name of a recording's file, without its end: no telephone number is in it, and nothing of the sender's that could name
  * another folder.
  */
-const stemOf = (campaign: string, { contact, attempt, recording_id, as = "" }: Named): string => {
+const stemOf = (campaign: string, { contact, attempt, recording_id, as }: Named): string => {
   const digest = createHash("sha256")
     .update(JSON.stringify([campaign, recording_id]))
     .digest("hex");
-  const name = /^[a-z]\w{0,31}$/.test(as) ? as : "recording";
+  const name = isAnswerName(as) ? as : "recording";
   return `${Math.trunc(contact)}-${Math.trunc(attempt)}-${name}-${digest.slice(0, 16)}`;
 };
-
-const isThere = (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );
 
 /** The files that a recording may have in a folder. */
 const filesOf = (folder: string, stem: string): readonly string[] =>

@@ -1,5 +1,5 @@
 import type { CallRecord, EmulatorEvent } from "../../emulator/index.ts";
-import { type Paint, plain } from "../terminal.ts";
+import { counted, type Paint, plain } from "../terminal.ts";
 
 type Style = Parameters<Paint>[0];
 
@@ -173,7 +173,7 @@ export class Summary {
   toString(): string {
     const of = (name: string) => this.#counts.get(name) ?? 0;
     const some = (name: string, text = name) => (of(name) > 0 ? [`${of(name)} ${text}`] : []);
-    const many = (name: string, noun: string) => `${of(name)} ${noun}${of(name) === 1 ? "" : "s"}`;
+    const many = (name: string, noun: string) => counted(of(name), noun);
     const any = (name: string, noun: string, what: string) =>
       of(name) > 0 ? [`${many(name, noun)} ${what}`] : [];
     const ends = Object.entries(endings)

@@ -6,6 +6,7 @@ import {
   type Figures,
   type Progress,
 } from "../../campaigns/index.ts";
+import { withoutTelephones } from "../../lib/check.ts";
 
 /** Calls, and who answered them. */
 export interface CallFigures {
@@ -94,9 +95,6 @@ const sumsOf = <Key>(
   return sums;
 };
 
-/** What looks like a telephone number: 7 digits or more, with what may stand between them. */
-const telephone = /\+?\(?\p{Nd}(?:[^\p{L}\p{Nd}:]{0,5}\p{Nd}){6,}/gu;
-
 /** The keys of a telephone in their order, and numbers of several keys. */
 const keys = /^[\d*#]{1,6}$/;
 
@@ -125,7 +123,7 @@ const questionsOf = (
   answers: readonly AnswerFigures[],
   { hasNumbers, questions = {} }: ReportOptions,
 ): readonly QuestionFigures[] => {
-  const shown = (value: string): string => (hasNumbers ? value : value.replace(telephone, "***"));
+  const shown = (value: string): string => (hasNumbers ? value : withoutTelephones(value));
   return answers.map(({ name, contacts, values }) => ({
     name,
     ...(Object.hasOwn(questions, name) && { text: questions[name] }),
@@ -200,7 +198,3 @@ export const reportDataOf = (
 /** A share in percent; a dash of nothing. */
 export const percent = (part: number, whole: number): string =>
   whole === 0 ? "–" : `${((100 * part) / whole).toFixed(1)} %`;
-
-/** A count with its noun: `1 call`, `2,000 calls`. */
-export const counted = (count: number, noun: string): string =>
-  `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;

@@ -2,13 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { html, type Markup } from "../../lib/markup.ts";
-import {
-  type CallFigures,
-  counted,
-  percent,
-  type QuestionFigures,
-  type ReportData,
-} from "./data.ts";
+import { counted } from "../terminal.ts";
+import { type CallFigures, percent, type QuestionFigures, type ReportData } from "./data.ts";
 import style from "./page/main.css?bundle";
 import script from "./page/main.ts?bundle";
 import { callBacksText, costsText } from "./text.ts";

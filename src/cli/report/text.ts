@@ -1,5 +1,5 @@
-import { plain } from "../terminal.ts";
-import { type CallFigures, counted, percent, type ReportData } from "./data.ts";
+import { counted, plain } from "../terminal.ts";
+import { type CallFigures, percent, type ReportData } from "./data.ts";
 
 const number = (value: number): string => value.toLocaleString("en");
 

@@ -19,6 +19,14 @@ const url = fc
   .tuple(text, fc.option(text))
   .map(([path, query]) => `https://app.test/${path}${query === null ? "" : `?${query}`}`);
 
+test("each byte has one spelling of three characters, or is itself", () => {
+  const spellings = Array.from({ length: 256 }, (_, byte) =>
+    canonical(new URL(`https://app.test?%${byte.toString(16).padStart(2, "0")}`)).slice(2),
+  );
+  expect(new Set(spellings)).toHaveLength(256);
+  expect(spellings.filter((one) => !/^([\w.~!()*-]|%[\dA-F]{2})$/.test(one))).toEqual([]);
+});
+
 /** A URL that has been signed, or nothing where signUrl refuses it by its rule. */
 const signedOf = (url: string): Promise<string | undefined> =>
   signUrl(url, { secret, context }).catch(() => undefined);

@@ -111,13 +111,20 @@ test.each(["", "too short", [], [secret, ""], undefined])("a secret like %j is r
   ),
 );
 
-test.each(["", "app.test", "/status", "https:/app.test", "https://[", 7, undefined])(
+const publicUrls = ["", "app.test", "/status", "https:/app.test", "https://[", " https://a"];
+
+test.each([...publicUrls, 7, undefined, new URL("https://app.test")])(
   "a publicUrl like %j is refused",
   (wrong) =>
     expect(verifyUrl("https://a", { secret, publicUrl: wrong as never })).rejects.toMatchObject({
       issues: [{ param: "publicUrl", message: "must be an absolute URL" }],
     }),
 );
+
+test("options that are none are refused by their name", () =>
+  expect(verifyUrl("https://app.test", 7 as never)).rejects.toMatchObject({
+    issues: [{ param: "options" }],
+  }));
 
 test("of a publicUrl the path counts, in any spelling, and nothing else", async () => {
   const signed = await signUrl("https://app.test/voice/%C3%A9?a=1", { secret });

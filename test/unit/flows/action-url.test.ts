@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { verifyUrl } from "../../../src/callbacks/signed-url.ts";
 import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { actionUrl } from "../../../src/flows/action-url.ts";
 import { dial, hangup, play } from "../../../src/flows/actions.ts";
@@ -74,4 +75,9 @@ test.each<[string, object, string]>([
   await expect(
     actionUrl("ftp://x.test", { secret, call_id: "c", action: play("https://a.test/b") }),
   ).rejects.toThrow("https");
+});
+
+test("its state is no context: verifyUrl refuses it", async () => {
+  const url = await actionUrl(flow, { secret, call_id: "cs_1", action });
+  await expect(verifyUrl(url, { secret })).rejects.toMatchObject({ reason: "wrong_token" });
 });

@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { signUrl } from "../../../src/callbacks/signed-url.ts";
+import { type CallFlow, requestFlowOf } from "../../../src/calls/params.ts";
 import {
   type AnyAction,
   basicSchemas,
@@ -10,6 +12,7 @@ import {
   stream,
 } from "../../../src/flows/actions.ts";
 import { flowHandler } from "../../../src/flows/handler.ts";
+import { inRequest } from "../../../src/flows/in-request.ts";
 import { record } from "../../../src/flows/record.ts";
 import { gather, say } from "../../../src/flows/say.ts";
 import { announceable, basicActions } from "../../../src/flows/wire.ts";
@@ -66,6 +69,35 @@ describe.each(Object.values(actions))("$action", (action) => {
   test("is sent to a service that announces it", async () => {
     expect((await answerTo(action, announceable)).answer).toMatchObject({ action: name });
   });
+});
+
+/** Which actions the request for a call may have, as the type of it says. */
+const isInRequest: {
+  readonly [Name in AnyAction["action"]]: Name extends CallFlow["action"] ? true : false;
+} = {
+  ...{ play: true, stream: true, dial: true, hangup: true, say: true },
+  ...{ gather: false, record: false },
+};
+
+test.each(Object.values(actions))(
+  "the request for a call may have a $action by its type and by its rule",
+  (action) => {
+    const { action: name } = action;
+    const { flow_url: _, ...plain }: { flow_url?: string | undefined } & object = action;
+    // As JavaScript may: the type of a request refuses some of them.
+    const flow = inRequest({ ...plain, action: name }) as CallFlow;
+    const flowOf = () => requestFlowOf({ flow });
+    if (isInRequest[name]) expect(flowOf()).toBeDefined();
+    else expect(flowOf).toThrow(`flow must not be a ${name} in the request`);
+  },
+);
+
+test("docs/flows.md has each action in the table of builders", () => {
+  const page = readFileSync(new URL("../../../docs/flows.md", import.meta.url), "utf8");
+  const [, table = ""] = /\| builder \|.*\n((?:\|.*\n)+)/.exec(page) ?? [];
+  expect(Array.from(table.matchAll(/^\| `(\w+)\(/gm), ([, name]) => name).sort()).toEqual(
+    Object.keys(actions).sort(),
+  );
 });
 
 test("the basic actions are those with a basic schema, and a service may announce all others", () => {

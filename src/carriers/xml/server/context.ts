@@ -37,7 +37,7 @@ interface RecordDefaults {
 /** The markup of a carrier. */
 export interface VerbCarrier extends NotificationCarrier {
   /** Its name. */
-  readonly markup: "TwiML" | "TeXML";
+  readonly markup: string;
   /** The attributes of each verb that the emulator follows; others are listed in the history. */
   readonly attributes: Readonly<Record<string, readonly string[]>>;
   /** The most characters of a URL in a document. */

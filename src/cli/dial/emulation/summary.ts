@@ -1,5 +1,5 @@
 import { dispositions } from "../../../campaigns/index.ts";
-import { plain } from "../../terminal.ts";
+import { counted, plain } from "../../terminal.ts";
 import { durationText } from "../durations.ts";
 import type { ConversationKind, Figures } from "./figures.ts";
 import type { Emulation } from "./run.ts";
@@ -25,9 +25,6 @@ const margin = 12;
 
 /** The most days, answers and conversations that are printed. */
 const most = { days: 10, values: 8, conversations: 6, errors: 5 } as const;
-
-const count = (amount: number, noun: string): string =>
-  `${amount.toLocaleString("en")} ${noun}${amount === 1 ? "" : "s"}`;
 
 /** Breaks a text into lines that fit, each after the first below its beginning. */
 const wrapped = (text: string, columns: number): readonly string[] => {
@@ -64,7 +61,7 @@ const first = <T>(
   const more = all.length - amount;
   return [
     ...all.slice(0, amount).flatMap(linesOf),
-    ...(more > 0 ? [`and ${count(more, `more ${noun}`)}: --json has all`] : []),
+    ...(more > 0 ? [`and ${counted(more, `more ${noun}`)}: --json has all`] : []),
   ];
 };
 
@@ -76,7 +73,7 @@ const timeLines = ({ emulation, figures, times }: Summary): readonly string[] =>
     days,
     most.days,
     ({ day, calls, first: begin, last }) => [
-      `${day}  ${times.time(begin)} to ${times.time(last)}  ${count(calls, "call")}`,
+      `${day}  ${times.time(begin)} to ${times.time(last)}  ${counted(calls, "call")}`,
     ],
     "day",
   );
@@ -125,7 +122,7 @@ const conversationLines = ({
   disposition,
   conversation,
 }: ConversationKind): readonly string[] => [
-  `${count(contacts, "contact")} such as ${to_number}: ${disposition.replaceAll("_", " ")}`,
+  `${counted(contacts, "contact")} such as ${to_number}: ${disposition.replaceAll("_", " ")}`,
   ...(conversation.length === 0 ? ["  hears    nothing"] : []),
   ...conversation.flatMap(({ type, text }) =>
     labelled(`  ${type} `.padEnd(11), text || "nothing", width - margin),
@@ -146,7 +143,7 @@ const notCalled = ({ emulation, isInterrupted }: Summary): readonly string[] => 
   if (waiting === 0) return [];
   const never = isInterrupted ? "interrupted" : "no call can begin within these hours";
   const why = state === "paused" ? `paused: ${plain(reason)}` : never;
-  return wrapped(`${count(waiting, "contact")}: ${why}`, width - margin);
+  return wrapped(`${counted(waiting, "contact")}: ${why}`, width - margin);
 };
 
 /** What an emulation has shown, in lines of at most 80 columns. */
@@ -156,7 +153,7 @@ export const summaryLines = (summary: Summary): readonly string[] => {
   return [
     "Nobody was called: this is what would happen on the emulator.",
     ...section("Calls", [
-      `${count(calls, "call")} to ${count(called, "contact")}, at most ${mostAtOnce} at once, ${meanSeconds} s each on average`,
+      `${counted(calls, "call")} to ${counted(called, "contact")}, at most ${mostAtOnce} at once, ${meanSeconds} s each on average`,
     ]),
     ...section("Time", timeLines(summary)),
     ...section("Contacts", endings(summary)),
