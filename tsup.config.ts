@@ -78,18 +78,6 @@ const bundledPage: Plugin = {
   },
 };
 
-/** The decoder of MP3 has a class for workers, which needs one of browsers: it is not used. */
-const withoutWorkers: Plugin = {
-  name: "without-workers",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^@eshaz\/web-worker$/ }, () => ({ path: "none", namespace: "worker" }));
-    onLoad({ filter: /.*/, namespace: "worker" }, () => ({
-      contents: "export default class {}",
-      loader: "js",
-    }));
-  },
-};
-
 /** The same for vitest, whose tests import the sources. */
 export const bundledPageInVite = {
   name: "bundled-page",
@@ -130,7 +118,8 @@ const config: Options = {
   format: "esm",
   target: "es2022",
   platform: "neutral",
-  external: [/^node:/],
+  // The operator of an exchange installs the decoder of MP3.
+  external: [/^node:/, "mpg123-decoder"],
   // `node:sqlite` has no name without it.
   removeNodeProtocol: false,
   noExternal: [
@@ -151,7 +140,7 @@ const config: Options = {
   esbuildOptions: (options) => {
     options.logOverride = { "ignored-bare-import": "silent" };
   },
-  esbuildPlugins: [bundledPage, withoutWorkers],
+  esbuildPlugins: [bundledPage],
   // The declarations name Symbol.dispose, which a user's own `lib` may lack.
   dts: { banner: '/// <reference lib="esnext.disposable" />' },
   plugins: [

@@ -5,6 +5,7 @@ import { FlowError } from "../performer/line.ts";
 import {
   type AudioMessage,
   type MediaSocket,
+  type Output,
   ProtocolViolation,
   type Side,
   type SocketCodec,
@@ -282,6 +283,11 @@ class MessageReceiver {
     return true;
   }
 
+  /** What the application has queued. */
+  get output(): Output {
+    return this.#playout;
+  }
+
   /** Drops what is still queued when the stream ends. */
   end(now: number): void {
     this.#playout.clear(sampleAt(now, this.#playout.sampleRate));
@@ -344,7 +350,7 @@ export const runStream = async (
       sent++;
     }
   };
-  const sendDue = () => due && send(...due(sampleAt(position(), sampleRate)));
+  const sendDue = () => due && send(...due(receiver.output, sampleAt(position(), sampleRate)));
 
   let isBroken = false;
   log("open");
@@ -379,7 +385,8 @@ export const runStream = async (
       return;
     }
     for (let isDue = true; isDue && isOpen(); ) {
-      const next = Math.ceil(((nextDue?.() ?? Number.POSITIVE_INFINITY) * 1000) / sampleRate);
+      const dueAt = nextDue?.(receiver.output) ?? Number.POSITIVE_INFINITY;
+      const next = Math.ceil((dueAt * 1000) / sampleRate);
       isDue = next < end;
       await call.waitUntil(Math.min(next, end), isOpen, timeline);
       sendDue();

@@ -83,7 +83,7 @@ export class ExchangeCalls {
   /** All of a side that runs, and the latest that are over: the oldest first. */
   all(name: SideName): readonly ServedCall[] {
     const { store } = this.#parts;
-    const rows = [...store.ended(maxListed).toReversed(), ...store.live];
+    const rows = [...[...store.ended(maxListed)].reverse(), ...store.live];
     return rows.filter(({ side }) => side === name).flatMap(({ id }) => this.find(name, id) ?? []);
   }
 

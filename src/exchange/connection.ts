@@ -8,8 +8,9 @@ import { connectMedia, disconnectMedia, lineRate, Media } from "./media.ts";
 /** How far the telephone's count of its packets may be from our clock, in milliseconds. */
 const maxDrift = 60;
 
-/** Packets that come sooner after each other, in milliseconds, have waited together for a stall to end. */
-const shortestInterval = 10;
+/** How long packets come so far from their time, in milliseconds, and by how much less, until what has waited for a stall to end is known. */
+const settleTime = 60;
+const leastGain = 10;
 
 /** How much of a second telephone's sound may wait, in milliseconds: more is dropped, as it would stay late. */
 const maxWaiting = 60;
@@ -20,6 +21,42 @@ const ms = (samples: number): number => (samples * 1_000) / lineRate;
 export type OnFrame = (side: Side, from: number, samples: Int16Array) => void;
 
 /**
+ * Places a telephone's packets, which have no times, by their count. All numbers are in samples since the answer.
+ *
+ * A telephone sends nothing while a key is pressed, nor while it holds the call: then its packets come late by as much from then
+ * on. Packets that have waited for a stall to end come faster than they are long, until they are in time again.
+ */
+export class PacketTimes {
+  /** Where the next packet belongs; absent before the first. */
+  next: number | undefined;
+  /** Since when packets come far from where they belong, and how far. */
+  #far: { readonly since: number; readonly by: number } | undefined;
+
+  /** Returns where a packet belongs that has come now. */
+  place(now: number, length: number): number {
+    // What has come just now was said in the time before.
+    const said = Math.max(0, now - length);
+    const next = this.#settled(now, said, this.next ?? said);
+    this.next = next + length;
+    return next;
+  }
+
+  #settled(now: number, said: number, next: number): number {
+    const by = Math.abs(said - next);
+    if (by <= sampleAt(maxDrift, lineRate)) {
+      this.#far = undefined;
+      return next;
+    }
+    this.#far ??= { since: now, by };
+    const { since, by: before } = this.#far;
+    if (now - since < sampleAt(settleTime, lineRate)) return next;
+    const isGaining = by <= before - sampleAt(leastGain, lineRate);
+    this.#far = isGaining ? { since: now, by } : undefined;
+    return isGaining ? next : said;
+  }
+}
+
+/**
  * The callee's telephone in a call: it hears what applications and second telephones say, and what it says is recorded and
  * passed on.
  */
@@ -27,12 +64,7 @@ export class Connection implements LineMedia {
   readonly #call: Call;
   readonly #media: Media;
   readonly #listeners = new Set<(samples: Int16Array<ArrayBuffer>) => void>();
-  /** Where the telephone's next packet belongs, in samples since the answer: by its own count. */
-  #next: number | undefined;
-  /** How many packets in a row were far from our clock, each in its own time. */
-  #drifted = 0;
-  #receivedAt = 0;
-
+  readonly #times = new PacketTimes();
   readonly #onFrame: OnFrame;
 
   /** @param onFrame - called with each packet of both sides, but for those that aren't recorded */
@@ -56,7 +88,8 @@ export class Connection implements LineMedia {
   }
 
   get received(): number {
-    return this.#next === undefined ? this.#call.talkTime : ms(this.#next);
+    const { next } = this.#times;
+    return next === undefined ? this.#call.talkTime : ms(next);
   }
 
   get position(): number {
@@ -107,23 +140,10 @@ export class Connection implements LineMedia {
   }
 
   #receive(samples: Int16Array<ArrayBuffer>): void {
-    const clock = performance.now();
     const now = sampleAt(this.#call.talkTime, lineRate);
-    // What has come just now was said in the 20 ms before.
-    const said = Math.max(0, now - samples.length);
-    this.#next ??= said;
-    const isPaced = clock - this.#receivedAt >= shortestInterval;
-    const isFar = Math.abs(said - this.#next) > sampleAt(maxDrift, lineRate);
-    this.#receivedAt = clock;
-    this.#drifted = isFar && isPaced ? this.#drifted + 1 : 0;
-    // A telephone sends no sound while a key is pressed, nor while it holds the call.
-    if (this.#drifted > 1) {
-      this.#next = said;
-      this.#drifted = 0;
-    }
-    this.#call.recording.callee.add({ from: this.#next, samples, sampleRate: lineRate });
-    this.#onFrame("callee", ms(this.#next), samples);
-    this.#next += samples.length;
+    const from = this.#times.place(now, samples.length);
+    this.#call.recording.callee.add({ from, samples, sampleRate: lineRate });
+    this.#onFrame("callee", ms(from), samples);
     for (const listener of this.#listeners) listener(samples);
   }
 }

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
-import { MPEGDecoder } from "mpg123-decoder";
 import { resample } from "../emulator/recording/track.ts";
 import { readWav } from "../emulator/recording/wav.ts";
 import { readBody } from "../lib/body.ts";
@@ -80,8 +79,18 @@ const mixed = (channels: readonly Float32Array[]): Int16Array => {
   return samples;
 };
 
+/** The decoder is the operator's to install: its licence, the LGPL, is another than ours. */
+const mp3Decoder = async () => {
+  try {
+    const { MPEGDecoder } = await import("mpg123-decoder");
+    return new MPEGDecoder();
+  } catch {
+    throw new TypeError("is no WAV of 16-bit PCM; an MP3 needs npm install mpg123-decoder");
+  }
+};
+
 const readMp3 = async (bytes: Uint8Array): Promise<Int16Array> => {
-  const decoder = new MPEGDecoder();
+  const decoder = await mp3Decoder();
   try {
     await decoder.ready;
     const { channelData, sampleRate, samplesDecoded } = decoder.decode(bytes);

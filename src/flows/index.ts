@@ -52,6 +52,8 @@ export {
   type MediaClear,
   type MediaInterrupt,
   type MediaOther,
+  type MediaPlayed,
+  type MediaPlayedRequest,
   type MediaSpeech,
   type MediaStart,
   type NestedMediaSpeech,

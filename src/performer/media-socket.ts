@@ -7,6 +7,14 @@ export type Side = "callee" | "application";
 /** What is sent over a socket. */
 export type SocketData = string | Uint8Array<ArrayBuffer>;
 
+/** How far the callee has heard what was queued. */
+export interface Progress {
+  /** How much of all was played or dropped. */
+  readonly samples: number;
+  /** Counts the beginnings, the ends, the cuts and the delays of all that was queued. */
+  readonly changes: number;
+}
+
 /** The audio of an application that is queued for the callee. All numbers are in samples. */
 export interface Output {
   readonly sampleRate: number;
@@ -20,6 +28,13 @@ export interface Output {
   readonly clear: (now: number) => number;
   /** Drops the audio of a chunk id, and returns how much that was. */
   readonly interrupt: (chunk_id: ChunkId, now: number) => number;
+  /** How much was queued in all. */
+  readonly total: number;
+  /** When so much of all was played or dropped, if nothing delays it. */
+  readonly overAt: (count: number) => number;
+  /** When the audio of the current message ends, if nothing delays it; `undefined` where there is none. */
+  readonly nextEnd: number | undefined;
+  readonly progress: (now: number) => Progress;
 }
 
 /** The effect of an application's message. */
@@ -59,9 +74,9 @@ export interface SocketCodec {
   /** Sends a key that the callee pressed. */
   readonly press?: (key: string) => void;
   /** Answers that are due at this sample, such as that audio was played. */
-  readonly due?: (now: number) => readonly SocketData[];
+  readonly due?: (output: Output, now: number) => readonly SocketData[];
   /** The sample at which the next such answer is due. */
-  readonly nextDue?: () => number | undefined;
+  readonly nextDue?: (output: Output) => number | undefined;
 }
 
 /** A message of the application after which a carrier ends the socket, as if it were lost. */

@@ -1,4 +1,5 @@
 import { isRecord } from "../lib/check.ts";
+import type { Output } from "../performer/media-socket.ts";
 
 /** A message of an application. */
 type Json = Readonly<Record<string, unknown>>;
@@ -28,45 +29,35 @@ export const objectOf = (data: unknown, forms?: string): Json => {
 /** What waits to be sent to an application: at once, or once all audio before it was played. Times are samples. */
 export class Answers<Mark> {
   #urgent: (() => string)[] = [];
-  #marks: readonly { readonly mark: Mark; readonly due: number }[] = [];
-  /** When all queued audio is played. */
-  #end = 0;
+  /** Each with how much was queued before it. */
+  #marks: readonly { readonly mark: Mark; readonly after: number }[] = [];
 
   /** Sends a message at once; it is made when it is sent. */
   add(message: () => string): void {
     this.#urgent.push(message);
   }
 
-  /** Called when audio was queued. */
-  queued(samples: number, now: number): void {
-    this.#end = Math.max(this.#end, now) + samples;
+  /** Comes back once all audio before it was played, or dropped. */
+  mark(mark: Mark, { total }: Output): void {
+    this.#marks = [...this.#marks, { mark, after: total }];
   }
 
-  /** Comes back once all audio before it was played. */
-  mark(mark: Mark, now: number): void {
-    this.#marks = [...this.#marks, { mark, due: Math.max(this.#end, now) }];
-  }
-
-  /**
-   * Called when queued audio was dropped.
-   *
-   * @param keepsMarks - whether they come back now
-   */
-  cleared(now: number, keepsMarks: boolean): void {
-    this.#end = now;
-    this.#marks = keepsMarks ? this.#marks.map(({ mark }) => ({ mark, due: now })) : [];
+  /** Drops the marks. */
+  dropMarks(): void {
+    this.#marks = [];
   }
 
   /** Takes the messages that are due. */
-  take(now: number, messageOf: (mark: Mark) => string): readonly string[] {
+  take(output: Output, now: number, messageOf: (mark: Mark) => string): readonly string[] {
     const urgent = this.#urgent.map((message) => message());
     this.#urgent = [];
-    const played = this.#marks.filter(({ due }) => due <= now);
+    const played = this.#marks.filter(({ after }) => output.overAt(after) <= now);
     this.#marks = this.#marks.slice(played.length);
     return [...urgent, ...played.map(({ mark }) => messageOf(mark))];
   }
 
-  get nextDue(): number | undefined {
-    return this.#urgent.length > 0 ? 0 : this.#marks[0]?.due;
+  nextDue(output: Output): number | undefined {
+    const [first] = this.#marks;
+    return this.#urgent.length > 0 ? 0 : first && output.overAt(first.after);
   }
 }

@@ -1,6 +1,10 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { serve } from "@hono/node-server";
+import { expect, onTestFinished, test } from "vitest";
+import { createEmulator } from "../../src/emulator/index.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { startEmulator } from "../carriers/stage.ts";
 import { invoke } from "./cli.ts";
@@ -80,6 +84,55 @@ test.each(services)(
     expect(readdirSync(audio)).toEqual([]);
   },
 );
+
+test("what could not be fetched is told in the end, with the command that fetches it", async () => {
+  const folder = newFolder();
+  const emulator = createEmulator({
+    callee: [{ type: "until-prompt" }, { type: "press", digits: "#" }],
+    host: "127.0.0.1",
+    speed: 100,
+  });
+  let isAway = true;
+  const server = serve({
+    fetch: (request) =>
+      isAway && request.url.includes("/recordings/")
+        ? new Response(null, { status: 403 })
+        : emulator.fetch(request),
+    hostname: "127.0.0.1",
+    port: 0,
+  });
+  await once(server, "listening");
+  onTestFinished(async () => {
+    server.close();
+    await emulator.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  writeFileSync(join(folder, "people.csv"), `to_number\n${number}\n`);
+  writeFileSync(join(folder, "script.mjs"), script);
+  const env = {
+    OUTDIAL_API_KEY: emulator.apiKey,
+    SIGNING_SECRET: secret,
+    OUTDIAL_SIGNATURE_SECRET: emulator.webhookSecret,
+  };
+  const audio = join(folder, "audio");
+  const { code, stderr } = await invoke(
+    [
+      ...["dial", join(folder, "people.csv"), "--script", join(folder, "script.mjs")],
+      ...["--from", "+12025550199", "--base-url", baseUrl, "--listen", "127.0.0.1:0"],
+      ...["--window", "always", "--yes", "--recordings", audio],
+    ],
+    env,
+  );
+  expect([code, readdirSync(audio)]).toEqual([0, []]);
+  expect(stderr).toContain(`recordings in ${audio}: 0; not kept, only at the service: 1\n`);
+  const [, command = ""] = /^outdial (recording .*)$/m.exec(stderr) ?? [];
+  expect(command).toMatch(/^recording http\S+\/recordings\/cs_\w+-1\.wav --output /);
+  expect(stderr).not.toMatch(/signature=/i);
+  isAway = false;
+  expect((await invoke(command.split(" "), env)).code).toBe(0);
+  expect(readdirSync(audio)).toEqual([expect.stringMatching(/^1-1-why-[0-9a-f]{16}\.wav$/)]);
+});
 
 test.each([
   [["--flow", "https://app.test/flow"], "--recordings needs --script"],

@@ -86,6 +86,30 @@ test("a telephone rings no longer than the request allows, and a second one no l
   expect(after?.fields).toMatchObject({ DialCallStatus: "no-answer" });
 });
 
+test("a second telephone talks no longer than its Dial allows, and the flow goes on", async () => {
+  const service = { name: "twilio", account: accountSid };
+  const stage = await openServedStage({ service, apiKey: authToken });
+  const dial = new twilioClient.twiml.VoiceResponse();
+  dial.dial({ timeLimit: 2, action: "/after" }, second);
+  const app = await startApplication({
+    "/voice": dial.toString(),
+    "/after": new twilioClient.twiml.VoiceResponse().toString(),
+  });
+  const other = await stage.addTelephone(second);
+  const secondRings = other.next();
+  const ringing = stage.telephone.next();
+  await clientFor(stage.baseUrl).calls.create({ from, to, url: `${app.origin}/voice` });
+  const call = await ringing;
+  await call.answer();
+  const secondCall = await secondRings;
+  await secondCall.answer();
+  expect(await secondCall.ended).toBe("caller");
+  expect(secondCall.endedAt - secondCall.answeredAt).toBeGreaterThan(1_900);
+  expect(await call.ended).toBe("caller");
+  const after = app.received.find(({ path }) => path === "/after");
+  expect(after?.fields).toMatchObject({ DialCallStatus: "completed", DialCallDuration: "2" });
+});
+
 test("a port where no telephone is fails after the 32 s of SIP, long before the call may not ring any more", async () => {
   const app = applicationOf({});
   const stage = await openStage({ fetch: app.fetch, answerTimeout: 60_000 });

@@ -1,10 +1,24 @@
-import { expect, inject, test } from "vitest";
-import { startAsterisk } from "./asterisk/asterisk.ts";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { type Asterisk, startAsterisk } from "./asterisk/asterisk.ts";
+import { timedFiles } from "./asterisk/pjsip.ts";
 import { applicationOf, openStage, placeCall, type Stage, until } from "./stage.ts";
 import type { Answering } from "./telephone/telephone.ts";
 
 /** The interval that the exchange proposes, in seconds: the least that there is. */
 const interval = 90;
+
+let asterisk: Asterisk;
+
+const start = () => startAsterisk(inject("exchange").installed, undefined, timedFiles);
+
+beforeAll(async () => {
+  asterisk = await start();
+});
+
+afterAll(() => asterisk?.stop());
+
+const openTimed = (fetch: (request: Request) => Promise<Response>, timed = asterisk) =>
+  openStage({ fetch }, { asterisk: timed, speech: inject("exchange").speech });
 
 /** An application that is quiet until the call is over. */
 const quiet = () =>
@@ -24,7 +38,7 @@ const answered = async (stage: Pick<Stage, "client" | "telephone">, answering: A
 test.each(["UPDATE", "INVITE"] as const)(
   "a telephone refreshes its session by %s, and the call goes on",
   async (method) => {
-    const stage = await openStage({ fetch: quiet().fetch });
+    const stage = await openTimed(quiet().fetch);
     const { call } = await answered(stage, {
       timers: { refresher: "telephone", method, every: 500 },
     });
@@ -38,7 +52,7 @@ test.each(["UPDATE", "INVITE"] as const)(
 
 test("a telephone that finds the interval too short is called with a longer one, and rings once", async () => {
   const app = applicationOf({ "/flow": { action: "hangup" } });
-  const stage = await openStage({ fetch: app.fetch });
+  const stage = await openTimed(app.fetch);
   const { id, call } = await placeCall(stage);
   await call.demandInterval(1_800);
   expect(call.sessionInterval).toBe(1_800);
@@ -49,7 +63,7 @@ test("a telephone that finds the interval too short is called with a longer one,
 });
 
 test("a telephone that refuses session timers is not reached", async () => {
-  const stage = await openStage({ fetch: applicationOf({}).fetch });
+  const stage = await openTimed(applicationOf({}).fetch);
   const { id, call } = await placeCall(stage);
   call.refuse(420, "Bad Extension", [["Unsupported", "timer"]]);
   const { state, reason } = await stage.exchange.ended(id);
@@ -58,8 +72,7 @@ test("a telephone that refuses session timers is not reached", async () => {
 });
 
 test("the exchange refreshes the session of every telephone, as each knows it, and ends the call of one that is gone", async () => {
-  const app = quiet();
-  const stage = await openStage({ fetch: app.fetch });
+  const stage = await openTimed(quiet().fetch);
   const kinds: readonly Answering[] = [
     { timers: { refresher: "caller", knowsUpdate: true } },
     { timers: { refresher: "caller", knowsUpdate: false } },
@@ -77,18 +90,17 @@ test("the exchange refreshes the session of every telephone, as each knows it, a
 }, 240_000);
 
 test("a telephone whose Asterisk was killed ends by itself before the interval is over; without timers it stays", async () => {
-  const { speech, installed } = inject("exchange");
-  const asterisk = await startAsterisk(installed);
+  const killed = await start();
   try {
-    const stage = await openStage({ fetch: quiet().fetch }, { asterisk, speech });
+    const stage = await openTimed(quiet().fetch, killed);
     const timers = { refresher: "caller", knowsUpdate: true } as const;
     const { call } = await answered(stage, { timers });
     const { call: untimed } = await answered(stage, {});
-    asterisk.process.kill("SIGKILL");
+    killed.process.kill("SIGKILL");
     expect(await call.ended).toBe("timer");
     expect(call.endedAt - call.answeredAt).toBeLessThan(interval * 1_000);
     expect(untimed.isOver).toBe(false);
   } finally {
-    await asterisk.stop();
+    await killed.stop();
   }
 });

@@ -100,7 +100,7 @@ test("asyncapi.json: every example is valid by its schema", () => {
   const messages: { payload: { $ref: string }; examples: { payload: unknown }[] }[] = Object.values(
     asyncapi.components.messages,
   );
-  expect(messages).toHaveLength(6);
+  expect(messages).toHaveLength(8);
   for (const { payload: schema, examples } of messages) {
     for (const { payload } of examples) {
       expect(errorsOf(`asyncapi.json${schema.$ref}`, payload), schema.$ref).toBe("");
@@ -142,6 +142,7 @@ describe("docs/service.md", () => {
     ...["openapi Say", "openapi Record", "openapi Gather"],
     ...["asyncapi Start", "asyncapi ServiceAudio", "asyncapi ApplicationAudio"],
     ...["asyncapi NestedApplicationAudio", "asyncapi Interrupt", "asyncapi Clear"],
+    ...["asyncapi PlayedRequest", "asyncapi Played"],
   ];
 
   test("every block of JSON is valid by the files, and there is one of each kind", () => {

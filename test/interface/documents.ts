@@ -516,7 +516,7 @@ const messages: Readonly<
     from: "service",
     schema: "Start",
     summary:
-      "The first message: which call it is, and how its audio is encoded. `call_id` may differ from the id of the call.",
+      "The first message: which call it is, and how its audio is encoded. `call_id` may differ from the id of the call. `messages` names the types that the service sends beside `start` and `audio`; one without the field sends no other.",
     payload: {
       type: "start",
       account_id: "ac_01JZQ4N1S4T7V2W5X8Y0ZABCDE",
@@ -524,6 +524,7 @@ const messages: Readonly<
       stream_id: streamId,
       message_id: 1,
       data: { encoding: "audio/l16", sample_rate: 8000, channels: 1 },
+      messages: ["played"],
     },
   },
   serviceAudio: {
@@ -535,6 +536,18 @@ const messages: Readonly<
       stream_id: streamId,
       message_id: 2,
       data: { audio_b64: "AAABAAIAAwA=" },
+    },
+  },
+  played: {
+    from: "service",
+    schema: "Played",
+    summary:
+      "From a service that names it in `start`, once it was requested: so many milliseconds of all the application's audio in this stream were played to the callee, or dropped. Sent when the audio of a message begins or ends, when it continues after a stall has delayed it, and when audio is dropped.",
+    payload: {
+      type: "played",
+      stream_id: streamId,
+      message_id: 3,
+      data: { ms: 1240 },
     },
   },
   applicationAudio: {
@@ -560,6 +573,12 @@ const messages: Readonly<
     schema: "Clear",
     summary: "Discards all audio that is queued.",
     payload: { type: "clear" },
+  },
+  playedRequest: {
+    from: "application",
+    schema: "PlayedRequest",
+    summary: "Requests `played`, from a service that names it in `start`.",
+    payload: { type: "played" },
   },
 };
 

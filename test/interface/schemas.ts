@@ -125,6 +125,7 @@ const meanings: Readonly<Record<string, JsonSchema>> = {
   channels: { const: 1 },
   audio_b64: audio,
   chunk_id: { anyOf: [{ type: "string", maxLength: 128 }, { type: "number" }] },
+  ms: { type: "number", minimum: 0 },
 };
 
 /** Descriptions and defaults of fields, by schema and field. */
@@ -673,24 +674,29 @@ const eitherOf = (
 
 /** The schemas of the messages on a media socket. */
 export const mediaSchemas = (): Schemas => {
-  const [speech, interrupt, clear] = variants(FromApplication);
-  if (!speech || !interrupt || !clear) throw new TypeError("FromApplication has three variants");
+  const [speech, interrupt, clear, request] = variants(FromApplication);
+  if (!speech || !interrupt || !clear || !request) {
+    throw new TypeError("FromApplication has four variants");
+  }
   const typed = (type: string, { properties, ...schema }: JsonSchema = {}): JsonSchema => ({
     ...schema,
     properties: { type: { const: type }, ...properties },
     required: ["type", ...(schema.required ?? [])],
   });
-  const { start, heard, flat, ...others } = converted({
+  const { start, heard, played, flat, ...others } = converted({
     start: selected(FromService, { type: "start" }),
     heard: selected(FromService, { type: "audio" }),
+    played: selected(FromService, { type: "played" }),
     flat: speech,
     Interrupt: interrupt,
     Clear: clear,
+    PlayedRequest: request,
   });
   const { type: _, ...fields } = flat?.properties ?? {};
   return {
     Start: typed("start", start),
     ServiceAudio: typed("audio", heard),
+    Played: typed("played", played),
     ApplicationAudio: flat ?? {},
     NestedApplicationAudio: {
       type: "object",

@@ -121,10 +121,12 @@ export const recordingCommand = (
 ): string => {
   const { origin, pathname } = withoutThrowing(() => new URL(recording_url)) ?? {};
   const isShown = carrier !== "telnyx" && !/\/(\+|%2B)?\d{7,}(?=[./]|$)/i.test(`${pathname}`);
-  const which =
-    origin !== undefined && isShown
-      ? [`${origin}${pathname}`]
-      : [call_id, "--recording-id", recording_id.slice(0, longestId)];
+  const byId = [
+    call_id,
+    // outdial's own interface lists no ids: the latest is fetched there.
+    ...(carrier === undefined ? [] : ["--recording-id", recording_id.slice(0, longestId)]),
+  ];
+  const which = origin !== undefined && isShown ? [`${origin}${pathname}`] : byId;
   const given = (["services-file", "service", "account", "base-url"] as const).flatMap((name) => {
     const value = flags[name];
     return value === undefined ? [] : [`--${name}`, value];

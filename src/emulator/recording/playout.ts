@@ -1,7 +1,5 @@
+import type { ChunkId, Progress } from "../../performer/media-socket.ts";
 import { SpanList } from "./track.ts";
-
-/** An application's name for a piece of audio. */
-export type ChunkId = string | number;
 
 /** Audio that was played to the callee, all of it or up to a cut. All numbers are in samples. */
 export interface Played {
@@ -65,6 +63,10 @@ export class Playout {
   #dropped = 0;
   /** The end of the latest piece. */
   #free = 0;
+  /** All that was ever queued, and how much of it was played or dropped. */
+  #total = 0;
+  #done = 0;
+  #changes = 0;
 
   constructor(sampleRate: number, quota: Quota) {
     this.sampleRate = sampleRate;
@@ -82,7 +84,9 @@ export class Playout {
     if (cost > this.#quota.left) return false;
     this.#quota.left -= cost;
     this.#advance(now);
+    this.#total += samples.length;
     const piece: Queued = { chunk_id, samples, at: now, state: "queued" };
+    if (!this.#current()) this.#changes++;
     this.#queue.push(piece);
     if (chunk_id === undefined) return true;
     const chunk = this.#chunks.get(chunk_id) ?? { pieces: [], left: 0 };
@@ -126,7 +130,33 @@ export class Playout {
     const current = this.#current();
     const heard = current ? from - this.#startOf(current) : 0;
     if (current && heard > 0) this.#split(current, heard, to);
+    if (current) this.#changes++;
     this.#free = Math.max(this.#free, to);
+  }
+
+  /** How many samples were queued in all. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** When so many of all samples are played or dropped, if nothing delays it. */
+  overAt(count: number): number {
+    const current = this.#current();
+    return current && count > this.#done ? this.#startOf(current) + count - this.#done : 0;
+  }
+
+  /** When the current piece ends, if nothing delays it; `undefined` where there is none. */
+  get nextEnd(): number | undefined {
+    const current = this.#current();
+    return current && this.#startOf(current) + current.samples.length;
+  }
+
+  /** How much of all was played or dropped. */
+  progress(now: number): Progress {
+    this.#advance(now);
+    const current = this.#current();
+    const playing = current ? Math.max(0, now - this.#startOf(current)) : 0;
+    return { samples: this.#done + playing, changes: this.#changes };
   }
 
   /** What has been played so far, in order. */
@@ -219,6 +249,8 @@ export class Playout {
     this.#played.push(played);
     this.#spans.add(from, from + count, played);
     this.#free = from + count;
+    this.#done += count;
+    this.#changes++;
     piece.state = "played";
     const chunk = chunk_id === undefined ? undefined : this.#chunks.get(chunk_id);
     if (chunk && chunk_id !== undefined && --chunk.left === 0) this.#chunks.delete(chunk_id);
@@ -231,6 +263,8 @@ export class Playout {
       const size = piece.samples.length;
       const played = piece === this.#current() ? Math.max(0, now - this.#startOf(piece)) : 0;
       dropped += size - played;
+      this.#done += size - played;
+      this.#changes++;
       this.#quota.left += this.#costOf(size) - (played > 0 ? this.#costOf(played) : 0);
       if (played > 0) this.#play(piece, played, "cut");
       else {

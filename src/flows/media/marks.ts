@@ -47,7 +47,7 @@ export class Marks implements Acknowledged {
 
   /** Measures the delay of the network on an idle line. */
   #probe(): void {
-    if (!this.#isUsed || this.isWaiting()) return;
+    if (!this.#isUsed || this.#unplayed.length > 0) return;
     this.#probedAt = this.#clock.now();
     this.#send(`probe ${++this.#probes}`);
   }
@@ -90,12 +90,8 @@ export class Marks implements Acknowledged {
     return Math.min(until, played - Math.min(delay, maxDelay));
   }
 
-  isWaiting(): boolean {
-    return this.#unplayed.length > 0;
-  }
-
   lastAt(): number {
-    return this.#lastAt;
+    return this.#unplayed.length > 0 ? Number.POSITIVE_INFINITY : this.#lastAt;
   }
 
   #next(count: number): void {

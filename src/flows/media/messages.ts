@@ -36,6 +36,8 @@ export interface MediaStart {
   readonly stream_id: string;
   /** Counts the service's messages from 1. */
   readonly message_id: number;
+  /** The types of the further messages that the service sends, such as `played`: as it came. */
+  readonly messages?: unknown;
   /** How the audio is encoded. */
   readonly data: {
     /** 16-bit linear PCM. */
@@ -56,6 +58,21 @@ export interface MediaAudio {
   readonly message_id: number;
   /** The audio: samples in base64, as `start` describes them. */
   readonly data: { readonly audio_b64: string };
+}
+
+/**
+ * How much of all the application's audio in the stream was played to the callee, or dropped. Sent when the audio of a message
+ * begins or ends, when what a stall has delayed continues, and when audio is dropped.
+ */
+export interface MediaPlayed {
+  /** The type of the message. */
+  readonly type: "played";
+  /** The same in every message of the stream. */
+  readonly stream_id: string;
+  /** Counts the messages of the stream. */
+  readonly message_id: number;
+  /** In milliseconds. */
+  readonly data: { readonly ms: number };
 }
 
 /** A message of a type that this package doesn't know: it is passed to the application as it is. */
@@ -98,6 +115,12 @@ export interface MediaClear {
   readonly type: "clear";
 }
 
+/** Requests messages of the type `played`, from a service that names them in `start`. */
+export interface MediaPlayedRequest {
+  /** The type of the message. */
+  readonly type: "played";
+}
+
 /** Thrown for a message on a media socket that breaks the protocol. The message is skipped; the call continues. */
 export class FrameException extends Error {
   /** The literal name of the class, kept in minified code. */
@@ -110,7 +133,7 @@ const maxAudio = 1_048_576;
 /** The longest message that is parsed, in characters: 1 MiB of audio and its envelope. */
 const maxMessage = maxAudio + 4096;
 
-const unknownType = "must be start or audio";
+const unknownType = "must be start, audio or played";
 
 const count: Rule = [
   (value) => Number.isInteger(value) && Number(value) >= 0,
@@ -148,6 +171,22 @@ const serviceFields: ReadonlyMap<unknown, Fields> = new Map<unknown, Fields>([
   ],
   ["audio", { stream_id: textRule, message_id: count, data: { audio_b64: audioB64 } }],
 ]);
+
+/** The same, with what only some services send: `start` names it. */
+const announcedFields = (): typeof serviceFields =>
+  new Map([
+    ...serviceFields,
+    [
+      "played",
+      {
+        stream_id: textRule,
+        message_id: count,
+        data: {
+          ms: [(value) => Number(value) >= 0 && typeof value === "number", "must be 0 or more"],
+        },
+      },
+    ],
+  ]);
 
 /** @throws {FrameException} with the first field that breaks its rule, by its path, and the rule */
 export const checkFields = (message: Readonly<Record<string, unknown>>, fields: Fields): void => {
@@ -234,12 +273,12 @@ const schemaOf = (fields: Fields): GenericSchema => {
  * ```
  * @see docs/flows.md
  */
-export const FromService: GenericSchema<unknown, MediaStart | MediaAudio> = pipe(
+export const FromService: GenericSchema<unknown, MediaStart | MediaAudio | MediaPlayed> = pipe(
   lazy((message): GenericSchema => {
-    const fields = isRecord(message) ? serviceFields.get(message.type) : undefined;
+    const fields = isRecord(message) ? announcedFields().get(message.type) : undefined;
     return fields ? schemaOf(fields) : custom(() => false, unknownType);
   }),
-  custom<MediaStart | MediaAudio>(isServiceMessage),
+  custom<MediaStart | MediaAudio | MediaPlayed>(isRecord),
 );
 
 const chunkId = custom<string | number>(
@@ -269,24 +308,27 @@ const flatten = (message: unknown): unknown => {
  * ```
  * @see docs/flows.md
  */
-export const FromApplication: GenericSchema<unknown, MediaSpeech | MediaInterrupt | MediaClear> =
-  pipe(
-    unknown(),
-    transform(flatten),
-    variant(
-      "type",
-      [
-        looseObject(
-          {
-            type: literal("audio"),
-            audio_b64: custom<string>(isAudio, audioRule),
-            chunk_id: optional(chunkId),
-          },
-          missing,
-        ),
-        looseObject({ type: literal("interrupt"), chunk_id: chunkId }, missing),
-        looseObject({ type: literal("clear") }),
-      ],
-      "must be audio, interrupt or clear",
-    ),
-  );
+export const FromApplication: GenericSchema<
+  unknown,
+  MediaSpeech | MediaInterrupt | MediaClear | MediaPlayedRequest
+> = pipe(
+  unknown(),
+  transform(flatten),
+  variant(
+    "type",
+    [
+      looseObject(
+        {
+          type: literal("audio"),
+          audio_b64: custom<string>(isAudio, audioRule),
+          chunk_id: optional(chunkId),
+        },
+        missing,
+      ),
+      looseObject({ type: literal("interrupt"), chunk_id: chunkId }, missing),
+      looseObject({ type: literal("clear") }),
+      looseObject({ type: literal("played") }),
+    ],
+    "must be audio, interrupt, clear or played",
+  ),
+);

@@ -13,12 +13,10 @@ export interface Acknowledged {
    * had left.
    */
   readonly playedAt: (now: number, isLeft: boolean) => number;
-  /** Whether sent audio is not acknowledged. */
-  readonly isWaiting: () => boolean;
-  /** When the last of it was acknowledged, by the clock of the playback. */
+  /** When the last of it was acknowledged, by the clock of the playback; `Infinity` while some is not. */
   readonly lastAt: () => number;
   /** A playback uses it, and sends nothing before. */
-  readonly use: () => void;
+  readonly use: () => unknown;
 }
 
 /** The line that a playback sends to. */
@@ -223,7 +221,7 @@ export class Playback {
     const now = this.#clock.now();
     const unsent = this.#unsent();
     // The service may be behind our clock.
-    const wasPlaying = unsent > 0 || this.#isWaiting() || this.#sentUntil > now - 1000;
+    const wasPlaying = unsent > 0 || this.#lastAt(0) > now - 1000;
     this.#sender.stop();
     const cuts = this.#cut(this.#playedAt(now));
     for (const response of this.#open) remember(this.#cancelled, response);
@@ -242,11 +240,10 @@ export class Playback {
    * @param roundTrip - milliseconds both ways of a line that acknowledges nothing
    */
   heardAt(roundTrip: number): number {
-    if (this.#queue.length > 0 || this.isOpen || this.#isWaiting()) return Number.POSITIVE_INFINITY;
+    if (this.#queue.length > 0 || this.isOpen) return Number.POSITIVE_INFINITY;
     const unsent = this.#unsent();
     if (unsent > 0) this.#sentUntil = Math.max(this.#sentUntil, this.#clock.now() + unsent);
-    const { acknowledged } = this.#line;
-    return Math.max(acknowledged?.lastAt() ?? this.#sentUntil + roundTrip, this.#sentUntil);
+    return this.#lastAt(roundTrip);
   }
 
   /** Whether some of an item may not have been played yet. */
@@ -302,9 +299,10 @@ export class Playback {
     return (this.#buffered() * (this.#line.pcmPerByte ?? 0.75)) / this.#bytesPerMs;
   }
 
-  /** Whether the service has not acknowledged all that was sent. */
-  #isWaiting(): boolean {
-    return !!this.#line.acknowledged?.isWaiting();
+  /** When all that was sent was acknowledged, or is after so many milliseconds where a service acknowledges nothing. */
+  #lastAt(roundTrip: number): number {
+    const lastAt = this.#line.acknowledged?.lastAt() ?? this.#sentUntil + roundTrip;
+    return Math.max(lastAt, this.#sentUntil);
   }
 
   /** The time up to which audio was played. Audio in the socket's buffer was not played. */

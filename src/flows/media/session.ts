@@ -1,4 +1,4 @@
-import { fail, serviceRule, withoutThrowing } from "../../lib/check.ts";
+import { fail, fieldsOf, serviceRule, withoutThrowing } from "../../lib/check.ts";
 import { processClock } from "../../lib/clock.ts";
 import { base64 } from "../../lib/encoding.ts";
 import type { Rule } from "../../lib/rules.ts";
@@ -10,11 +10,13 @@ import {
   isOther,
   type MediaClear,
   type MediaInterrupt,
+  type MediaPlayedRequest,
   type MediaSpeech,
   type MediaStart,
   type NestedMediaSpeech,
   parseMessage,
 } from "./messages.ts";
+import { createReports, type PlayedReports } from "./played-reports.ts";
 import { onlyWithService } from "./signed-start.ts";
 import { attach, type MediaSocket, type OnOver, type StreamHandlers } from "./socket.ts";
 
@@ -54,33 +56,35 @@ const openStream = (
   let start: MediaStart | undefined;
   let samples = 0;
   let chunks = 0;
-  /** When pings were sent whose answers are to come, and how long the latest answer took, in ms. */
-  const pinged: number[] = [];
+  /** When a ping was sent, and how long its answer took, in ms. */
+  let pingedAt = 0;
   let roundTrip: number | undefined;
+  /** Absent where the service doesn't say what it has played. */
+  let acknowledged: PlayedReports | undefined;
 
   /** Measures the delay of the network: a ping comes after what was sent before it. */
   const ping = (): void => {
     withoutThrowing(() => {
       if (!socket.once || !socket.ping) return;
-      if (pinged.length === 0) socket.once("pong", answered);
-      pinged.push(now());
+      socket.once("pong", () => {
+        roundTrip = now() - pingedAt;
+      });
+      pingedAt = now();
       socket.ping();
     });
-  };
-  const answered = (): void => {
-    const sentAt = pinged.shift();
-    if (sentAt !== undefined) roundTrip = now() - sentAt;
-    if (pinged.length > 0) withoutThrowing(() => socket.once?.("pong", answered));
   };
 
   const receive = (data: unknown): void => {
     const message = parseMessage(data);
     if (isOther(message)) {
-      attached.call(handlers.onMessage, message);
+      if (acknowledged && message.type === "played") acknowledged.played(fieldsOf(message.data).ms);
+      else attached.call(handlers.onMessage, message);
     } else if (message.type === "start") {
       if (start) throw new FrameException("The stream has started already");
       start = message;
-      ping();
+      if ([message.messages].flat().includes("played")) {
+        acknowledged = createReports(now, () => send({ type: "played" }));
+      }
       attached.call((given: MediaStart) => handlers.onStart?.(given, {}), message);
     } else {
       if (message.stream_id !== start?.stream_id) throw new FrameException("stream_id is another");
@@ -92,15 +96,18 @@ const openStream = (
   };
   const attached = attach(socket, handlers, receive, onOver);
   const { now } = attached.clock;
-  const send = (message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear): boolean =>
-    attached.write(() => [JSON.stringify(message)]);
+  const send = (
+    message: MediaSpeech | NestedMediaSpeech | MediaInterrupt | MediaClear | MediaPlayedRequest,
+  ): boolean => {
+    if (message.type === "clear") acknowledged?.clear();
+    return attached.write(() => [JSON.stringify(message)]);
+  };
 
   return {
     ...attached,
     get roundTrip() {
-      const [pingedAt] = pinged;
       // Until the answer has come it takes at least as long.
-      return roundTrip ?? (pingedAt === undefined ? 0 : Math.min(now() - pingedAt, maxDelay));
+      return roundTrip ?? (pingedAt && Math.min(now() - pingedAt, maxDelay));
     },
     sendAudio: (bytes: Uint8Array) => {
       const chunk_id = String(++chunks);
@@ -112,6 +119,9 @@ const openStream = (
       return isSent ? chunk_id : undefined;
     },
     send,
+    get acknowledged() {
+      return acknowledged;
+    },
     sampleRate: () => start?.data.sample_rate ?? 8000,
   };
 };

@@ -1,7 +1,12 @@
 import { safeParse } from "valibot";
 import type { Hangup, Play, Stream, WireDial } from "../../flows/actions.ts";
 import type { Dialed } from "../../flows/dialed.ts";
-import { FromApplication, type MediaAudio, type MediaStart } from "../../flows/media/messages.ts";
+import {
+  FromApplication,
+  type MediaAudio,
+  type MediaPlayed,
+  type MediaStart,
+} from "../../flows/media/messages.ts";
 import type { WireAction, WireGather, WirePrompt, WireRecord, WireSay } from "../../flows/wire.ts";
 import { isRecord } from "../../lib/check.ts";
 import { base64, bytesOf, decoded } from "../../lib/encoding.ts";
@@ -54,6 +59,7 @@ const applyMessage = (data: unknown, playout: Output, now: number): Effect => {
     const { chunk_id } = output;
     return { type: "interrupt", chunk_id, samples: playout.interrupt(chunk_id, now) };
   }
+  if (output.type === "played") return { type: "ignored", name: output.type };
   const { audio_b64, chunk_id } = output;
   return enqueue(playout, samplesOf(audio_b64), chunk_id, now);
 };
@@ -66,14 +72,27 @@ interface StreamFacts {
   readonly sampleRate: 8000 | 16000;
   /** Milliseconds of audio in each message. */
   readonly frameDuration: number;
+  /** Whether it says what was played. */
+  readonly acknowledges: boolean;
 }
+
+type Uncounted<T> = Omit<T, "message_id">;
 
 /** The messages of outdial's own interface: JSON, with 16-bit samples in base64. */
 const outdialCodec = (facts: StreamFacts): SocketCodec => {
-  const { account_id, call_id, stream_id, sampleRate, frameDuration } = facts;
+  const { account_id, call_id, stream_id, sampleRate, frameDuration, acknowledges } = facts;
   let count = 0;
-  const json = (message: Omit<MediaStart, "message_id"> | Omit<MediaAudio, "message_id">) =>
+  /** Whether the application has requested it, and how much was said of the playout. */
+  let isRequested = false;
+  let reported = 0;
+  const json = (message: Uncounted<MediaStart> | Uncounted<MediaAudio> | Uncounted<MediaPlayed>) =>
     JSON.stringify({ ...message, message_id: ++count });
+  const played = (output: Output, now: number): readonly string[] => {
+    const { samples, changes } = output.progress(now);
+    if (!isRequested || changes === reported) return [];
+    reported = changes;
+    return [json({ type: "played", stream_id, data: { ms: (samples * 1_000) / sampleRate } })];
+  };
   return {
     stream_id,
     sides: ["callee"],
@@ -81,14 +100,22 @@ const outdialCodec = (facts: StreamFacts): SocketCodec => {
     frameDuration,
     opening: () => {
       const data = { encoding: "audio/l16", sample_rate: sampleRate, channels: 1 } as const;
-      return [json({ type: "start", account_id, call_id, stream_id, data })];
+      const messages = acknowledges && { messages: ["played"] };
+      return [json({ type: "start", account_id, call_id, stream_id, data, ...messages })];
     },
     encode: (samples) => {
       const audio_b64 = base64(bytesOf(samples));
       return () => json({ type: "audio", stream_id, data: { audio_b64 } });
     },
     closing: () => [],
-    apply: applyMessage,
+    apply: (data, output, now) => {
+      const effect = applyMessage(data, output, now);
+      if (!acknowledges || effect.type !== "ignored" || effect.name !== "played") return effect;
+      isRequested = true;
+      return { type: "queued" };
+    },
+    due: played,
+    nextDue: ({ nextEnd }) => (isRequested ? nextEnd : undefined),
   };
 };
 
@@ -112,6 +139,8 @@ interface Place {
   readonly account_id: string;
   readonly call_id: string;
   readonly newStreamId: () => string;
+  /** Whether media sockets say what was played. */
+  readonly acknowledges: boolean;
   /** Begins a recording, and returns what ends it: its notification is sent then. */
   readonly beginRecording: (as: string | undefined) => () => void;
 }
@@ -151,7 +180,7 @@ const sampleRates = { "8k": 8_000, "16k": 16_000 } as const;
 
 const stream = (action: Stream, at: Place): OutdialInstruction => {
   const { ws_url, sample_rate = "8k", chunk_size = 400, record = true, flow_url } = action;
-  const { step, place, account_id, call_id, newStreamId } = at;
+  const { step, place, account_id, call_id, newStreamId, acknowledges } = at;
   const sampleRate = sampleRates[sample_rate];
   return {
     type: "stream",
@@ -169,6 +198,7 @@ const stream = (action: Stream, at: Place): OutdialInstruction => {
           stream_id,
           sampleRate,
           frameDuration: chunk_size,
+          acknowledges,
         });
       },
     }),

@@ -192,7 +192,7 @@ export const followActions = (
           ? givenAction(call, request.action, step)
           : await requestAction(call, request, context, announced, parts);
       return instructionsOf(action, {
-        ...{ step, place: "", ...ids, newStreamId },
+        ...{ step, place: "", ...ids, newStreamId, acknowledges: !!announced },
         beginRecording: (as) => beginRecording(call, as, parts),
       });
     },

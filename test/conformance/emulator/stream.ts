@@ -40,6 +40,7 @@ export const cases: readonly Case[] = [
           call_id: record.id,
           message_id: 1,
           data: { encoding: "audio/l16", sample_rate: sampleRate, channels: 1 },
+          messages: ["played"],
         });
         frames.forEach((frame, index) => {
           const { audio_b64 } = Object(frame.data);

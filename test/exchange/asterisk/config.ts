@@ -14,7 +14,7 @@ export interface Place {
   readonly password: string;
 }
 
-/** What an exchange and a trunk need, and no more. */
+/** What an exchange needs, and no more. */
 const modules = [
   "res_sorcery_config",
   "res_sorcery_memory",
@@ -35,21 +35,14 @@ const modules = [
   "func_timeout",
   "func_channel",
   "pbx_config",
-  "app_dial",
   "app_stasis",
   "app_senddtmf",
   "res_rtp_asterisk",
-  "res_srtp",
   "res_pjsip",
   "res_pjsip_session",
   "res_pjsip_sdp_rtp",
   "res_pjsip_caller_id",
-  "res_pjsip_authenticator_digest",
-  "res_pjsip_outbound_authenticator_digest",
-  "res_pjsip_outbound_registration",
-  "res_pjsip_registrar",
   "res_pjsip_endpoint_identifier_ip",
-  "res_pjsip_endpoint_identifier_user",
   "res_pjsip_rfc3326",
   "res_pjsip_nat",
   "res_pjsip_pubsub",
@@ -74,38 +67,13 @@ const modules = [
   "res_ari_events",
 ];
 
-/** The fields of a section of a file. */
-export type Fields = Readonly<Record<string, string | number>>;
-
-export const section = (name: string, fields: Fields): string =>
+const section = (name: string, fields: Readonly<Record<string, string | number>>): string =>
   [`[${name}]`, ...Object.entries(fields).map(([field, value]) => `${field}=${value}`), ""].join(
     "\n",
   );
 
-/** The port of its HTTP server, and those of SIP: the address is its own. */
-export const ports = { http: 8088, sip: 5060, tls: 5061 } as const;
-
-/** A party of pjsip.conf that is called or that calls, and the transport of SIP over UDP. */
-export const endpoint = (name: string, address: string, fields: Fields): string =>
-  section(name, {
-    type: "endpoint",
-    transport: "udp",
-    context: "incoming",
-    disallow: "all",
-    allow: "ulaw,alaw",
-    dtmf_mode: "rfc4733",
-    direct_media: "no",
-    rtp_symmetric: "no",
-    media_address: address,
-    // Else each answered call is invited again, with a number that is none.
-    send_connected_line: "no",
-    ...fields,
-  });
-export const udpTransport = (address: string): string =>
-  section("udp", { type: "transport", protocol: "udp", bind: `${address}:${ports.sip}` });
-
-/** Without a refresh a telephone ends after 90 s, the least that Asterisk and RFC 4028 allow: nobody is left in silence. */
-export const sessionTimers = { timers: "always", timers_min_se: 90, timers_sess_expires: 90 };
+/** The port of its HTTP server, and of SIP: the address is its own. */
+export const ports = { http: 8088, sip: 5060 } as const;
 
 /** The files of an Asterisk that calls any telephone on this machine by the endpoint `trunk`. */
 export const filesOf = ({ root, folder, address, password }: Place): Record<string, string> => ({
@@ -169,8 +137,20 @@ export const filesOf = ({ root, folder, address, password }: Place): Record<stri
   "chan_websocket.conf": section("global", { control_message_format: "json" }),
   "pjsip.conf":
     section("global", { type: "global", user_agent: "outdial-exchange" }) +
-    udpTransport(address) +
-    endpoint("trunk", address, { send_pai: "yes", ...sessionTimers }),
+    section("udp", { type: "transport", protocol: "udp", bind: `${address}:${ports.sip}` }) +
+    section("trunk", {
+      type: "endpoint",
+      transport: "udp",
+      context: "incoming",
+      disallow: "all",
+      allow: "ulaw,alaw",
+      dtmf_mode: "rfc4733",
+      direct_media: "no",
+      rtp_symmetric: "no",
+      media_address: address,
+      send_pai: "yes",
+      timers: "yes",
+    }),
   "extensions.conf": "[incoming]\nexten => _X.,1,Hangup(21)\n",
   "manager.conf": section("general", { enabled: "no" }),
   "cdr.conf": section("general", { enable: "no" }),

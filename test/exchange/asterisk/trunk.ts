@@ -3,15 +3,17 @@ import { join } from "node:path";
 import { type Certificates, identityIn, makeCertificates } from "../../faults/certificates.ts";
 import type { Telephone } from "../telephone/telephone.ts";
 import { type Asterisk, freeAddress, type Installed, startAsterisk } from "./asterisk.ts";
+import { type Place, ports as usualPorts } from "./config.ts";
 import {
   endpoint,
   type Fields,
-  type Place,
-  ports,
   section,
   sessionTimers,
   udpTransport,
-} from "./config.ts";
+  withTrunkModules,
+} from "./pjsip.ts";
+
+const ports = { sip: usualPorts.sip, tls: 5061 } as const;
 
 /** How an exchange reaches a trunk. */
 interface Access {
@@ -76,11 +78,13 @@ const accounts: Readonly<Record<string, Fields>> = {
 /** The files of a trunk. */
 const trunkFiles =
   (certificates: Certificates) =>
-  ({ folder, address, password }: Place): Readonly<Record<string, string>> => {
+  (place: Place): Readonly<Record<string, string>> => {
+    const { folder, address, password } = place;
     const { key, cert } = identityIn(certificates.folder, "good");
     return {
       "trunk.key": key,
       "trunk.pem": cert,
+      "modules.conf": withTrunkModules(place),
       "extensions.conf": dialplan,
       "pjsip.conf": [
         section("global", {
@@ -116,7 +120,8 @@ const trunkFiles =
 /** The files of an exchange that has a trunk. */
 const exchangeFiles =
   (trunk: { readonly address: string; readonly password: string }, certificates: Certificates) =>
-  ({ folder, address }: Place): Readonly<Record<string, string>> => {
+  (place: Place): Readonly<Record<string, string>> => {
+    const { folder, address } = place;
     const tls = (name: string, port: number) =>
       section(name, {
         type: "transport",
@@ -150,6 +155,7 @@ const exchangeFiles =
           readFileSync(join(certificates.folder, name), "utf8"),
         ]),
       ),
+      "modules.conf": withTrunkModules(place),
       "pjsip.conf": [
         section("global", { type: "global", user_agent: "outdial-exchange" }),
         udpTransport(address),

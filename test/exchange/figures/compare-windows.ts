@@ -43,21 +43,21 @@ const windowsOf = (recorded: Int16Array): readonly number[] =>
     (from) => from > 0 && from + 2 * window < recorded.length,
   );
 
-/** What a telephone has heard: the samples of its packets, and when each packet came, in samples since the answer. */
-interface Heard {
+/** What a telephone has heard or said: the samples of its packets, and when each packet came or left, in samples since the answer. */
+interface Sound {
   readonly samples: Int16Array;
-  readonly arrivals: readonly number[];
+  readonly times: readonly number[];
 }
 
-/** The place of a frame in what was heard: the one after the last, or the best of all that came about then. */
-const placeOf = (recorded: Int16Array, from: number, heard: Heard, next: number): number => {
-  const { samples, arrivals } = heard;
+/** The place of a frame in a sound: the one after the last, or the best of all about then. */
+const placeOf = (recorded: Int16Array, from: number, sound: Sound, next: number): number => {
+  const { samples, times } = sound;
   const correlationAt = (at: number) => correlationOf(productsOf(recorded, from, samples, at));
   let best = { at: next, correlation: correlationAt(next) };
   if (best.correlation >= same) return next;
   const most = (reach * 8_000) / 1_000;
-  for (const [number, arrival] of arrivals.entries()) {
-    if (Math.abs(arrival - from) > most) continue;
+  for (const [number, time] of times.entries()) {
+    if (Math.abs(time - from) > most) continue;
     for (let at = number * frame; at < (number + 1) * frame; at++) {
       const correlation = correlationAt(at);
       if (correlation > best.correlation) best = { at, correlation };
@@ -70,10 +70,10 @@ const median = (values: readonly number[]): number =>
   [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /**
- * Finds each window in what was heard, packet by packet: where a process stalls, the telephone waits, and what follows is
- * late until the exchange leaves out as much. So each packet has a lag of its own, by its arrival.
+ * Finds each window of a recording in what was heard or said, packet by packet: where a process stalls, the telephone waits,
+ * and what follows is late until the exchange leaves out as much. So each packet has a lag of its own.
  */
-const findPackets = (recorded: Int16Array, heard: Heard): readonly Found[] => {
+const findPackets = (recorded: Int16Array, sound: Sound): readonly Found[] => {
   let [next, isBegun] = [0, false];
   return windowsOf(recorded).map((begin) => {
     const lags: number[] = [];
@@ -81,16 +81,16 @@ const findPackets = (recorded: Int16Array, heard: Heard): readonly Found[] => {
     for (let from = begin; from < begin + window; from += frame) {
       // Nothing was played then, as Asterisk had enough.
       if (recorded.subarray(from, from + frame).every((sample) => sample === 0)) continue;
-      const at = placeOf(recorded, from, heard, next);
-      const found = productsOf(recorded, from, heard.samples, at);
+      const at = placeOf(recorded, from, sound, next);
+      const found = productsOf(recorded, from, sound.samples, at);
       product += found.product;
       mine += found.mine;
       theirs += found.theirs;
       if (correlationOf(found) >= same) {
-        const arrival = heard.arrivals[Math.floor(at / frame)] ?? Number.NaN;
-        lags.push(arrival + (at % frame) - from);
-        // What was heard in between is not in the recording.
-        for (; isBegun && next < at; next++) theirs += (heard.samples[next] ?? 0) ** 2;
+        const time = sound.times[Math.floor(at / frame)] ?? Number.NaN;
+        lags.push(time + (at % frame) - from);
+        // What was heard or said in between is not in the recording.
+        for (; isBegun && next < at; next++) theirs += (sound.samples[next] ?? 0) ** 2;
         [next, isBegun] = [at + frame, true];
       }
     }
@@ -108,26 +108,30 @@ const summaryOf = (found: readonly Found[]): string => {
   return `correlation ≥ ${Math.min(...correlations).toFixed(4)} (${under} of ${found.length} windows below 0.99), lag ${ms(Math.min(...lags))} to ${ms(Math.max(...lags))} ms`;
 };
 
-/** The right channel. */
-const playedIn = (file: Uint8Array): Int16Array => {
+/** A channel: 0 is what the callee has said, 1 what was played. */
+const channelOf = (file: Uint8Array, channel: 0 | 1): Int16Array => {
   const view = new DataView(file.buffer, file.byteOffset + 44);
   const length = Math.floor(view.byteLength / 4);
-  return Int16Array.from({ length }, (_, index) => view.getInt16(4 * index + 2, true));
+  return Int16Array.from({ length }, (_, index) => view.getInt16(4 * index + 2 * channel, true));
 };
 
-const heardOf = (packets: readonly Packet[], answeredAt: number): Heard => {
-  const samples = new Int16Array(packets.length * frame);
-  for (const [number, packet] of packets.entries()) samples.set(packet.samples, number * frame);
-  return { samples, arrivals: packets.map(({ at }) => Math.round((at - answeredAt) * 8)) };
-};
+/** What a telephone has heard and said, and when it was answered, by the clock of its packets. */
+interface Telephone {
+  readonly packets: readonly Packet[];
+  readonly said: readonly Packet[];
+  readonly answeredAt: number;
+}
 
-/**
- * Compares what was played, in a recording, with what a telephone has heard.
- *
- * @param answeredAt - when the telephone was answered, by the clock of its packets
- */
+/** Compares both sides of a recording with what a telephone has heard and said. */
 export const compareWindows = (
   file: Uint8Array,
-  packets: readonly Packet[],
-  answeredAt: number,
-): string => summaryOf(findPackets(playedIn(file), heardOf(packets, answeredAt)));
+  { packets, said, answeredAt }: Telephone,
+): { readonly heard: string; readonly said: string } => {
+  const compare = (channel: 0 | 1, all: readonly Packet[]): string => {
+    const samples = new Int16Array(all.length * frame);
+    for (const [number, packet] of all.entries()) samples.set(packet.samples, number * frame);
+    const times = all.map(({ at }) => Math.round((at - answeredAt) * 8));
+    return summaryOf(findPackets(channelOf(file, channel), { samples, times }));
+  };
+  return { heard: compare(1, packets), said: compare(0, said) };
+};

@@ -3,6 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { WebSocketServer } from "ws";
 import { connectAgent } from "../../../src/agents/index.ts";
+import { twilio } from "../../../src/carriers/twilio/index.ts";
 import { emulate } from "../../../src/emulator/emulator.ts";
 import { wavHead } from "../../../src/emulator/recording/wav.ts";
 import { openTelephones } from "../../../src/exchange/telephones.ts";
@@ -12,6 +13,11 @@ import { tone, voice } from "../telephone/ear.ts";
 import type { Asked, Given, Reported } from "./messages.ts";
 
 const given: Given = JSON.parse(process.env.GATEWAY ?? "");
+const account = {
+  accountSid: "AC0123456789abcdef0123456789abcdef",
+  authToken: "fedcba9876543210fedcba9876543210",
+};
+const service = given.side === "twilio" ? twilio(account) : undefined;
 const report = (reported: Reported): void => void process.send?.(reported);
 
 const telephones = await openTelephones({
@@ -53,6 +59,7 @@ sockets.on("connection", (socket) => {
       onStart: ({ call_id }) => {
         id = call_id;
       },
+      ...(service && { service, dangerouslyAllowUnverified: true }),
     },
   );
 });
@@ -61,8 +68,9 @@ const address = sockets.address();
 if (typeof address === "string" || !address) throw new Error("no port");
 const ws_url = `ws://127.0.0.1:${address.port}/`;
 
-const flows: Readonly<Record<string, () => object>> = {
-  "/agent": () => ({ action: "stream", ws_url, chunk_size: 20 }),
+const connected = `<Response><Connect><Stream url="${ws_url}"/></Connect></Response>`;
+const flows: Readonly<Record<string, () => object | string>> = {
+  "/agent": () => (service ? connected : { action: "stream", ws_url, chunk_size: 20 }),
   "/keys": () => keys("quiet.wav"),
   "/keyed": () => keys("tone.wav", "quiet.wav"),
   "/prompt": () => ({ action: "play", media_url: url("long.wav") }),
@@ -77,10 +85,15 @@ const media: Readonly<Record<string, () => Int16Array>> = {
 const exchange = emulate(
   {
     host: "127.0.0.1",
+    ...(service && { service, apiKey: account.authToken }),
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       const [flow, file] = [flows[pathname], media[pathname]];
-      if (flow) return Response.json(flow());
+      if (flow) {
+        const answer = flow();
+        if (typeof answer === "object") return Response.json(answer);
+        return new Response(answer, { headers: { "content-type": "text/xml" } });
+      }
       return file ? sound(file()) : new Response(null, { status: 204 });
     },
   },
@@ -89,6 +102,7 @@ const exchange = emulate(
 );
 const client = new Client(exchange.apiKey, {
   baseUrl: "https://exchange.test",
+  ...(service && { service }),
   fetch: exchange.fetch,
 });
 

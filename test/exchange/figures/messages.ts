@@ -5,6 +5,8 @@ export interface Given {
   readonly asterisk: Pick<Asterisk, "url" | "user" | "password">;
   /** Where the telephone is: address and port. */
   readonly telephone: string;
+  /** The interface that the exchange speaks. */
+  readonly side: "outdial" | "twilio";
   readonly patience: number;
   readonly promptDuration: number;
   readonly recordDuration: number;

@@ -8,7 +8,7 @@ import { type Codec, codecs, keyType } from "./sip.ts";
 const frame = 160;
 const frameDuration = 20;
 
-/** A packet that has arrived. */
+/** A packet that has arrived, or has left. */
 export interface Packet {
   /** When, by `performance.now()`. */
   readonly at: number;
@@ -60,6 +60,8 @@ type Job =
 /** The audio of one telephone in one call. */
 export class Rtp {
   readonly packets: Packet[] = [];
+  /** What was spoken: silence is in none of them. */
+  readonly said: Packet[] = [];
   /** The keys that were heard. */
   keys = "";
   /** Whether anything is sent: a telephone may be silent. */
@@ -146,12 +148,10 @@ export class Rtp {
         job.at += frame;
         if (job.at >= job.samples.length) this.#jobs.shift();
       }
-      this.#send(
-        codecs[this.#codec],
-        this.#frames === 0,
-        this.#timestamp,
-        coders[this.#codec].encode(samples),
-      );
+      const [at, sequence, timestamp] = [performance.now(), this.#sequence, this.#timestamp];
+      if (job) this.said.push({ at, sequence, timestamp, samples });
+      const payload = coders[this.#codec].encode(samples);
+      this.#send(codecs[this.#codec], this.#frames === 0, timestamp, payload);
     }
     this.#timestamp += frame;
   }

@@ -88,6 +88,11 @@ export class TelephoneCall {
     return this.#rtp?.packets ?? [];
   }
 
+  /** What was said, packet by packet. */
+  get said(): readonly Packet[] {
+    return this.#rtp?.said ?? [];
+  }
+
   /** The keys that the caller has pressed. */
   get keys(): string {
     return this.#rtp?.keys ?? "";

@@ -39,6 +39,8 @@ import {
   type MediaEvent,
   type MediaInterrupt,
   type MediaOther,
+  type MediaPlayed,
+  type MediaPlayedRequest,
   type MediaSocket,
   type MediaSpeech,
   type MediaStart,
@@ -172,9 +174,12 @@ const speech: MediaSpeech = { type: "audio", audio_b64: "", chunk_id: 1 };
 const nested: NestedMediaSpeech = { type: "audio", data: { audio_b64: "", chunk_id: 1 } };
 const interrupt: MediaInterrupt = { type: "interrupt", chunk_id: 1 };
 const clear: MediaClear = { type: "clear" };
+const asking: MediaPlayedRequest = { type: "played" };
+const played: MediaPlayed = { type: "played", stream_id: "", message_id: 3, data: { ms: 20 } };
 const media: MediaAudio = { type: "audio", stream_id: "", message_id: 2, data: { audio_b64: "" } };
 export const valid: boolean =
-  [speech, nested, interrupt, clear].every((message) => is(FromApplication, message)) &&
+  [speech, nested, interrupt, clear, asking].every((message) => is(FromApplication, message)) &&
   is(FromService, media) &&
+  is(FromService, played) &&
   actions.every((action) => is(Action, action));
 export const isAsked = (value: unknown): value is FlowRequest => is(FlowRequest, value);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { type AgentSocket, release } from "../../../src/agents/open-socket.ts";
 import { connectAgent } from "../../../src/agents/session.ts";
@@ -49,7 +49,7 @@ test("a socket whose agent never answers the close is cut in time, and one that 
   server.close();
 });
 
-test("a media socket of ws is pinged once, when its stream starts, and keeps no listener", async () => {
+test("a media socket of ws is pinged once, after the first audio, and keeps no listener", async () => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -57,9 +57,15 @@ test("a media socket of ws is pinged once, when its stream starts, and keeps no 
   const [[line]] = await Promise.all([once(server, "connection"), once(phone, "open")]);
   let pings = 0;
   phone.on("ping", () => pings++);
-  const session = connectAgent(line, plain(), { open: () => new Socket() });
+  const mind = new Socket();
+  const session = connectAgent(line, plain(), { open: () => mind });
   const ponged = once(line, "pong");
   for (const message of [start, start]) phone.send(JSON.stringify(message));
+  await vi.waitFor(() => expect(mind.listeners.get("message")?.size).toBe(1));
+  expect(pings).toBe(0);
+  mind.receive({ type: "ready" });
+  const audio = new Int16Array(8_000).fill(1_000).buffer;
+  for (const each of [audio, audio]) mind.receive(each);
   await ponged;
   expect([pings, line.listenerCount("pong")]).toEqual([1, 0]);
   session.close();

@@ -326,6 +326,59 @@ describe("recording(id) finds the recording where the service lists it", () => {
     expect(asked[1]).toBe(url);
   });
 
+  test.each([
+    [
+      "twilio",
+      twilio({ accountSid }),
+      [
+        { sid: "RE2", status: "completed" },
+        { sid: "RE1", status: "completed" },
+      ],
+      `${baseUrl}/2010-04-01/Accounts/${accountSid}/Recordings/RE1`,
+    ],
+    [
+      "telnyx",
+      telnyx({ applicationId: "1", accountSid: "a" }),
+      [
+        { sid: "RE1", media_url: `${baseUrl}/1.wav`, date_created: "Sat, 28 Nov 2026 01:00:00" },
+        { sid: "RE2", media_url: `${baseUrl}/2.wav`, date_created: "Sat, 28 Nov 2026 02:00:00" },
+      ],
+      `${baseUrl}/1.wav`,
+    ],
+  ] as const)("%s: recordingId chooses another than the latest", async (_, service, list, url) => {
+    const fetch = async (given: string) =>
+      given === url ? new Response("sound") : Response.json({ recordings: list });
+    const options = { apiKey, baseUrl, fetch, service };
+    const response = await recording("CA1", { ...options, recordingId: "RE1" });
+    expect(await response.text()).toBe("sound");
+    const none = await errorOf(recording("CA1", { ...options, recordingId: "RE9" }));
+    expect(none.message).toBe("HTTP 200 without the recording of this call with that recordingId");
+  });
+
+  test.each<[string, unknown]>([
+    [`${baseUrl}/1.wav`, "RE1"],
+    ["CA1", ""],
+    ["CA1", 1],
+    ["CA1", null],
+  ])(
+    "recordingId beside %s as %j is refused by name before any request",
+    async (id, recordingId) => {
+      const fetch = vi.fn();
+      const options = { apiKey, baseUrl, fetch, service: twilio({ accountSid }), recordingId };
+      const error = await errorOf(recording(id, options as never));
+      expect(error.message).toMatch(/^recordingId must be the id of a recording, beside/);
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
+
+  test("outdial's own interface lists no ids", async () => {
+    const [, list] = recordings.own;
+    const fetch = async () => Response.json(list);
+    const options = { apiKey, baseUrl, fetch, recordingId: "CA1-1" };
+    const error = await errorOf(recording("CA1", options));
+    expect(error.message).toMatch(/without the recording of this call with that recordingId$/);
+  });
+
   test("a call without one, or without one yet, is refused in words", async () => {
     const fetch = async () => Response.json({ recordings: [] });
     const options = { apiKey, fetch, service: twilio({ accountSid }) };

@@ -101,3 +101,11 @@ test("what was spoken is kept for 24 hours at most, without another call, and 50
   vi.advanceTimersByTime(12 * 3_600_000);
   expect(speech.size).toBe(0);
 });
+
+test("an MP3 is refused by name where its decoder is not installed", async () => {
+  vi.doMock("mpg123-decoder", () => {
+    throw new Error("Cannot find package");
+  });
+  onTestFinished(() => vi.doUnmock("mpg123-decoder"));
+  await expect(readSound(new Uint8Array(64))).rejects.toThrow("npm install mpg123-decoder");
+});

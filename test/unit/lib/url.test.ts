@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLoopback, routeOf } from "../../../src/lib/url.ts";
+import { isLoopback, routeOf, routeOfUrl } from "../../../src/lib/url.ts";
 
 test.each([
   ["https://app.test", "https"],
@@ -14,6 +14,7 @@ test.each([
   ["http://app.test", undefined],
   ["http://localhost.app.test", undefined],
   ["http://127.0.0.1.app.test", undefined],
+  ["http://notlocalhost", undefined],
   ["http://128.0.0.1", undefined],
   ["http://[::2]", undefined],
   ["https://user@app.test", undefined],
@@ -29,6 +30,15 @@ test.each([
   [undefined, undefined],
   [new URL("https://app.test"), undefined],
 ])("%s leads %s", (value, route) => expect(routeOf(value)).toBe(route));
+
+test.each([
+  ["wss://app.test", "https"],
+  ["ws://localhost", "loopback"],
+  ["ws://app.test", undefined],
+  ["ftp://localhost", undefined],
+  ["https://user@app.test", undefined],
+  ["https://:word@app.test", undefined],
+])("a parsed %s leads %s", (url, route) => expect(routeOfUrl(new URL(url))).toBe(route));
 
 test("a URL may have 2 083 characters and no more", () => {
   const url = (length: number) => "https://app.test/".padEnd(length, "x");

@@ -61,9 +61,7 @@ const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec => {
       );
     }
     const samples = new Int16Array(new Uint8Array(bytes).buffer);
-    const effect = enqueue(playout, samples, undefined, now);
-    answers.queued(samples.length, now);
-    return effect;
+    return enqueue(playout, samples, undefined, now);
   };
 
   return {
@@ -88,17 +86,17 @@ const webSocketCodec = ({ id, sampleRate, headers }: Socket): SocketCodec => {
       if (!isText(action)) throw new TypeError("action must be a string");
       if (action === "clear") {
         // The notifications of the audio are dropped with it.
-        answers.cleared(now, false);
+        answers.dropMarks();
         answers.add(() => json("cleared"));
         return { type: "clear", samples: playout.clear(now) };
       }
       if (action !== "notify") return { type: "ignored", name: action };
       if (!isRecord(payload)) throw new TypeError("payload must be an object");
-      answers.mark(payload, now);
+      answers.mark(payload, playout);
       return { type: "queued" };
     },
-    due: (now) => answers.take(now, (payload) => json("notify", { payload })),
-    nextDue: () => answers.nextDue,
+    due: (output, now) => answers.take(output, now, (payload) => json("notify", { payload })),
+    nextDue: (output) => answers.nextDue(output),
     press: (digit) => {
       answers.add(() => json("dtmf", { digit, duration: digitDuration }));
     },

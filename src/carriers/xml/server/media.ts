@@ -104,18 +104,14 @@ export const mulawCodec = (form: MediaForm, stream: OpenedStream): SocketCodec =
     }
     form.check?.(message);
     if (event === "clear") {
-      answers.cleared(now, true);
       return { type: "clear", samples: playout.clear(now) };
     }
     if (event === "mark") {
-      answers.mark(markName(message.mark), now);
+      answers.mark(markName(message.mark), playout);
       return { type: "queued" };
     }
     if (unplayable !== undefined) throw new TypeError(unplayable);
-    const samples = samplesOf(message.media);
-    const effect = enqueue(playout, samples, undefined, now);
-    answers.queued(samples.length, now);
-    return effect;
+    return enqueue(playout, samplesOf(message.media), undefined, now);
   };
 
   return {
@@ -143,8 +139,8 @@ export const mulawCodec = (form: MediaForm, stream: OpenedStream): SocketCodec =
         throw error;
       }
     },
-    due: (now) => answers.take(now, (name) => json("mark", { mark: { name } })),
-    nextDue: () => answers.nextDue,
+    due: (output, now) => answers.take(output, now, (name) => json("mark", { mark: { name } })),
+    nextDue: (output) => answers.nextDue(output),
     press: (digit) => {
       const fields = form.dtmf(digit);
       answers.add(() => json("dtmf", fields));

@@ -238,13 +238,14 @@ test.each([
       recording_id: "r_1",
     },
     {},
-    "outdial recording cs_1 --recording-id r_1 --output 'the folder/1.wav'",
+    "outdial recording cs_1 --output 'the folder/1.wav'",
   ],
   [
     "whatever the service has sent",
     { recording_url: "no URL", call_id: "'$(x)", recording_id: "`" },
-    {},
-    "outdial recording ''\\''$(x)' --recording-id '`' --output 'the folder/1.wav'",
+    { service: "twilio" },
+    "outdial recording ''\\''$(x)' --recording-id '`' --output 'the folder/1.wav' --service twilio",
+    "twilio",
   ],
 ])(
   "the command that fetches a recording names it %s",

@@ -39,6 +39,51 @@ describe("what an application says", () => {
     expect(playout.interrupt("c", 305)).toBe(5);
   });
 
+  it("has its progress: how much of all was played or dropped, whatever delayed it", () => {
+    const playout = playing();
+    const progress = (now: number) => playout.progress(now).samples;
+    playout.enqueue(samples(10), "a", 0);
+    playout.enqueue(samples(10), "b", 0);
+    expect([progress(0), progress(4)]).toEqual([0, 4]);
+    playout.skip(4, 100);
+    expect([progress(100), progress(103), progress(108), progress(200)]).toEqual([4, 7, 12, 20]);
+    playout.enqueue(samples(10), "c", 200);
+    playout.clear(203);
+    expect(progress(300)).toBe(30);
+  });
+
+  it("changes when a message begins, is delayed, ends or is cut, and not while it plays", () => {
+    const playout = playing();
+    const changes = (now: number) => playout.progress(now).changes;
+    const all = [changes(0)];
+    playout.enqueue(samples(10), "a", 0);
+    all.push(changes(0));
+    expect(changes(9)).toBe(all[1]);
+    playout.skip(0, 20);
+    all.push(changes(20));
+    expect(changes(29)).toBe(all[2]);
+    all.push(changes(30));
+    playout.enqueue(samples(10), "b", 40);
+    all.push(changes(40));
+    playout.clear(40);
+    all.push(changes(40));
+    expect(new Set(all).size).toBe(6);
+  });
+
+  it("is over when so much of all was played or dropped, which a delay moves", () => {
+    const playout = playing();
+    playout.enqueue(samples(10), "a", 5);
+    playout.enqueue(samples(10), "b", 5);
+    const { total } = playout;
+    expect([total, playout.overAt(10), playout.overAt(total)]).toEqual([20, 15, 25]);
+    expect(playout.nextEnd).toBe(15);
+    playout.skip(8, 108);
+    expect([playout.overAt(10), playout.overAt(total)]).toEqual([115, 125]);
+    playout.clear(109);
+    expect(playout.overAt(total)).toBe(0);
+    expect(playout.nextEnd).toBeUndefined();
+  });
+
   it("is heard as far as time has come", () => {
     const playout = playing();
     playout.enqueue(samples(10), "a", 5);

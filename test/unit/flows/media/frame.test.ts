@@ -10,7 +10,7 @@ test.each([
   [" ".repeat(longest + 1), "The message is too long"],
   [" ".repeat(longest), "The message isn't JSON"],
   ["{MARKED", "The message isn't JSON"],
-  ['"MARKED"', "The message must be start or audio"],
+  ['"MARKED"', "The message must be start, audio or played"],
   [JSON.stringify({ ...start, message_id: -1 }), "message_id must be a whole number from 0"],
   [
     JSON.stringify({ ...start, data: { ...start.data, encoding: "MARKED" } }),

@@ -13,13 +13,14 @@ describe("the messages of the service", () => {
     { ...start, call_app_id: null },
     { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "AAA=" } },
     { type: "audio", stream_id: "st_1", message_id: 2, data: { audio_b64: "" } },
+    { ...start, messages: ["played"] },
   ])("are taken: %j", (message) => {
     expect(is(FromService, message)).toBe(true);
     expect(faultOf(message)).toBeUndefined();
   });
 
   test.each([
-    [{ type: "MARKED" }, "null must be start or audio"],
+    [{ type: "MARKED" }, "null must be start, audio or played"],
     [{ ...start, message_id: 1.5 }, "message_id must be a whole number from 0"],
     [{ ...start, message_id: -1 }, "message_id must be a whole number from 0"],
     [{ ...start, data: { ...start.data, encoding: "MARKED" } }, "data.encoding must be audio/l16"],
@@ -83,9 +84,9 @@ describe("the messages of an application", () => {
     [{ type: "audio", data: "AAA=" }, "audio_b64 is missing"],
     [{ type: "audio", audio_b64: "AAA=", chunk_id: {} }, `chunk_id ${chunk}`],
     [{ type: "audio", data: { audio_b64: "AAA=", chunk_id: {} } }, `chunk_id ${chunk}`],
-    [{ type: "start" }, "type must be audio, interrupt or clear"],
-    [[], "type must be audio, interrupt or clear"],
-    [null, "null must be audio, interrupt or clear"],
+    [{ type: "start" }, "type must be audio, interrupt, clear or played"],
+    [[], "type must be audio, interrupt, clear or played"],
+    [null, "null must be audio, interrupt, clear or played"],
   ])("are refused by field and rule: %j", (message, rule) => {
     const { issues } = safeParse(FromApplication, message);
     expect(issues?.map((issue) => `${getDotPath(issue)} ${issue.message}`)).toEqual([rule]);
