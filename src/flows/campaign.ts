@@ -2,7 +2,7 @@ import type { Received } from "../callbacks/handler.ts";
 import type { Context } from "../callbacks/signed-url.ts";
 import { BadParametersException } from "../errors.ts";
 import { withDeadline } from "../http/deadline.ts";
-import { fieldsOf } from "../lib/check.ts";
+import { fieldsOf, withoutThrowing } from "../lib/check.ts";
 import type { CalledContact, ScriptCampaign } from "./contact.ts";
 import type { StepInput } from "./flow-state.ts";
 import type { RecordingInput } from "./recorded.ts";
@@ -57,12 +57,14 @@ export const campaignOf = async (
  * What failed, where others may read it. Only the name of an error of the application's own: its message may have a
  * contact's data, which an erasure wouldn't find.
  */
-export const failureOf = (error: unknown): string => {
-  const { name, message } = fieldsOf(error);
-  return String(
-    error instanceof BadParametersException ? message : (name ?? "no Error was thrown"),
-  );
-};
+export const failureOf = (error: unknown): string =>
+  // Anything may have been thrown: a getter of it may throw, and so may what is no text.
+  withoutThrowing(() => {
+    const { name, message } = fieldsOf(error);
+    return String(
+      error instanceof BadParametersException ? message : (name ?? "no Error was thrown"),
+    );
+  }) ?? "an error";
 
 /** The call of a flow request whose sender was verified. */
 export type FlowCall = Pick<StepInput, "context"> & { readonly call_id: string };

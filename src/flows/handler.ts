@@ -14,15 +14,7 @@ import {
   withChecks,
   withinTime,
 } from "../callbacks/verify.ts";
-import {
-  check,
-  fail,
-  fieldsOf,
-  isFunction,
-  isRecord,
-  isText,
-  withoutThrowing,
-} from "../lib/check.ts";
+import { check, fail, fieldsOf, isFunction, isRecord, isText } from "../lib/check.ts";
 import { maxUrl as defaultMaxUrl } from "../lib/url.ts";
 import { hangup } from "./actions.ts";
 import {
@@ -122,9 +114,9 @@ interface RecordedRequest {
 
 const hangUp = () => ({ action: hangup() });
 
-/** What failed, as a header may have it: anything may have been thrown. */
+/** What failed, as a header may have it. */
 const headerOf = (error: unknown): string =>
-  (withoutThrowing(() => failureOf(error)) ?? "")
+  failureOf(error)
     .replace(/[^ -~]+/g, " ")
     .trim()
     .slice(0, 200) || "an error";

@@ -136,7 +136,7 @@ test("the results have the columns of outdial results, in their order", async ()
   await until("it is called", async () => (await progress(id)).done);
   const [row] = rowsOf(await results(id));
   expect(Object.keys(row ?? {}).join()).toBe(
-    "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by,cost,currency",
+    "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by,cost,currency,recordings",
   );
   expect(row).toMatchObject({
     started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),

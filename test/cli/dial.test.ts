@@ -184,7 +184,7 @@ describe.each(partOf(runtimes))("outdial dial, under %s", (runtime) => {
     await expect.poll(() => new Set(answers)).toEqual(new Set([204]));
     const [head, ...rows] = await results();
     expect(head).toBe(
-      "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by,cost,currency",
+      "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by,cost,currency,recordings",
     );
     expect(rows.map((row) => row.split(",").slice(0, 3).join(","))).toEqual([
       "+12025550100,A-1,completed",
@@ -382,7 +382,7 @@ describe("outdial dial", () => {
     expect(Date.parse(first.ended_at)).toBeGreaterThanOrEqual(Date.parse(first.started_at));
     expect(first.duration).toEqual(expect.any(Number));
     expect((await results())[1]).toMatch(
-      /^\+12025550100,A-1,completed,normal,1,\w+,[-\d]+T[^,]+Z,[-\d]+T[^,]+Z,\d+,,,$/,
+      /^\+12025550100,A-1,completed,normal,1,\w+,[-\d]+T[^,]+Z,[-\d]+T[^,]+Z,\d+,,,,$/,
     );
   });
 

@@ -239,7 +239,7 @@ describe("outdial exchange", () => {
 
   it("refuses another action", async () => {
     expect((await invoke(["exchange", "chek"])).stderr).toContain(
-      "there is no such action: init, check (did you mean check?)",
+      "there is no such action: init, check, erase (did you mean check?)",
     );
   });
 });

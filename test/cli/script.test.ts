@@ -59,7 +59,7 @@ const words = (list: string, ...more: readonly string[]): readonly string[] => [
 const rows = async (ledger = "people.outdial") => {
   const { stdout } = await invoke(["results", join(folder, ledger)]);
   const lines = stdout.trim().split("\r\n").slice(1);
-  const all = lines.map((line) => line.split(",")).map((cells) => [cells[0], cells[2], cells[12]]);
+  const all = lines.map((line) => line.split(",")).map((cells) => [cells[0], cells[2], cells[13]]);
   return all.sort(([one = ""], [other = ""]) => one.localeCompare(other));
 };
 

@@ -121,9 +121,9 @@ test.each(services)("a survey of 50 by a script of 20 lines: $name", async (serv
   ]);
   expect(code, stderr).toBe(0);
   const columns =
-    "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by,cost,currency";
-  expect(rows[0]?.slice(0, 12).join()).toBe(columns);
-  expect(rows[0]?.slice(12).sort()).toEqual(["price", "visit"]);
+    "to_number,id,disposition,reason,attempts,call_id,started_at,ended_at,duration,answered_by,cost,currency,recordings";
+  expect(rows[0]?.slice(0, 13).join()).toBe(columns);
+  expect(rows[0]?.slice(13).sort()).toEqual(["price", "visit"]);
   const [header = [], ...contacts] = rows;
   expect(contacts).toHaveLength(50);
   for (const [at, cells] of contacts.entries()) {
@@ -139,7 +139,7 @@ test.each(services)("a survey of 50 by a script of 20 lines: $name", async (serv
       started_at: expect.stringMatching(time),
       ended_at: expect.stringMatching(time),
       duration: isAnswered ? expect.stringMatching(/^\d+$/) : "",
-      ...{ answered_by: answered_by ?? "", visit, price, currency: "" },
+      ...{ answered_by: answered_by ?? "", visit, price, currency: "", recordings: "" },
       // Vonage alone notifies of it. Its notification of a call that nobody answered may come after the end.
       cost: service.name === "vonage" ? expect.stringMatching(isAnswered ? /^0$/ : /^0?$/) : "",
     });
@@ -171,5 +171,5 @@ test.each(services)("an alert ends with who acknowledges it: $name", async (serv
     "completed",
     "canceled",
   ]);
-  expect(rows.map((cells) => cells[12])).toEqual(["ack", "", "", "4", ""]);
+  expect(rows.map((cells) => cells[13])).toEqual(["ack", "", "", "4", ""]);
 });

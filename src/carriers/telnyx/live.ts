@@ -1,3 +1,4 @@
+import { isOfCall } from "../../calls/call.ts";
 import { fail, isText } from "../../lib/check.ts";
 import type { CarrierLive, LiveRequest } from "../../service.ts";
 import { formOf, readResource, recordingsIn } from "../xml/live.ts";
@@ -40,9 +41,11 @@ export const liveSide = (accountSid: string | undefined): CarrierLive => {
     recordings: {
       list: (id, baseUrl) => ({ method: "GET", url: `${urlOf(id, baseUrl)}/Recordings.json` }),
       // Their order isn't documented.
-      urlIn: (body, _, _id, recordingId) => {
+      urlIn: (body, _, id, recordingId) => {
         const timeOf = (time: unknown): number => Date.parse(String(time)) || 0;
-        const ready = recordingsIn(body, recordingId).filter(({ media_url }) => isText(media_url));
+        const ready = recordingsIn(body, recordingId).filter(
+          ({ call_sid, media_url }) => isOfCall(call_sid ?? id, id) && isText(media_url),
+        );
         const [latest] = ready.toSorted(
           (one, other) => timeOf(other.date_created) - timeOf(one.date_created),
         );

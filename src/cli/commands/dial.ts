@@ -308,7 +308,7 @@ const dial = async (invoked: Invoked, opened: Opened, foundCalls: () => void): P
       : new RecordingFolder({
           folder: folderPath,
           campaign: () => opened.campaign,
-          fetch: (url, name) => byName(name).recording(url),
+          fetch: (url, { service, signal }) => byName(service).recording(url, signal),
           commandFor: (made, path, name) => {
             const carrier = byName(name).service?.name;
             const service = flags["services-file"] === undefined ? carrier : name;

@@ -168,6 +168,13 @@ const pauseFor = (milliseconds: number, signal: AbortSignal): Promise<void> =>
 /** The most commands that are printed. */
 const mostCommands = 20;
 
+/** What a fetch has beside its URL. */
+interface FetchParts {
+  readonly service: string | undefined;
+  /** Ends it, the body too. */
+  readonly signal: AbortSignal;
+}
+
 /** What fetches recordings into a folder. */
 export interface FolderParts {
   /** Its absolute path. */
@@ -175,7 +182,7 @@ export interface FolderParts {
   /** Returns the campaign once it is open. */
   readonly campaign: () => Pick<Campaign, "id" | "contact"> | undefined;
   /** Fetches a recording by its URL, from the service with a name, where the list has several. */
-  readonly fetch: (url: string, service?: string | undefined) => Promise<Response>;
+  readonly fetch: (url: string, given: FetchParts) => Promise<Response>;
   /** The command that fetches a recording later. */
   readonly commandFor: (
     recording: RecordingInput,
@@ -188,6 +195,9 @@ export interface FolderParts {
 
 /** How many recordings are fetched at once. */
 const mostAtOnce = 8;
+
+/** How long a fetch may last, in milliseconds: a body that never ends would keep the command for ever. */
+const longestFetch = 3_600_000;
 
 /** How long recordings are waited for that calls have made, in milliseconds. */
 const longestWait = 60_000;
@@ -210,13 +220,12 @@ export class RecordingFolder {
   #free = mostAtOnce;
   /** Recordings that calls have made, and that the service doesn't have yet. */
   readonly #expected = new Set<string>();
-  /** The commands for those that could not be fetched. */
-  readonly #commands: string[] = [];
+  /** The commands for those that could not be fetched, by the names of their files: a recording may come twice. */
+  readonly #commands = new Map<string, string>();
   /** Aborts when nothing is tried again any more. */
   readonly #last = new AbortController();
   #changed = (): void => {};
   saved = 0;
-  failed = 0;
 
   constructor(parts: FolderParts) {
     this.#parts = parts;
@@ -249,9 +258,10 @@ export class RecordingFolder {
     const stem = stemOf(id, { ...known, recording_id, as });
     if (this.#underWay.has(stem)) return;
     const work = this.#fetch(stem, recording, service)
+      .then(() => void this.#commands.delete(stem))
       .catch((error: unknown) => {
-        this.failed++;
-        this.#commands.push(
+        this.#commands.set(
+          stem,
           this.#parts.commandFor(recording, join(this.#parts.folder, `${stem}.wav`), service),
         );
         this.#parts.report(
@@ -304,6 +314,11 @@ export class RecordingFolder {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
   }
 
+  /** How many could not be kept. */
+  get failed(): number {
+    return this.#commands.size;
+  }
+
   /** How many calls have begun to record without a recording that has come: who hangs up may have left none. */
   get missing(): number {
     return this.#expected.size;
@@ -319,9 +334,9 @@ export class RecordingFolder {
 
   /** How those are fetched later that could not be kept, a line each. */
   get commands(): readonly string[] {
-    const more = this.#commands.length - mostCommands;
+    const more = this.failed - mostCommands;
     return [
-      ...this.#commands.slice(0, mostCommands),
+      ...[...this.#commands.values()].slice(0, mostCommands),
       ...(more > 0 ? [`and ${more} more, whose ids outdial results has`] : []),
     ];
   }
@@ -370,7 +385,7 @@ export class RecordingFolder {
     for (const file of filesOf(folder, stem)) if (await isThere(file)) return;
     const file = await writeNew(
       join(folder, stem),
-      () => fetch(recording_url, service),
+      () => fetch(recording_url, { service, signal: AbortSignal.timeout(longestFetch) }),
       (response) => join(folder, `${stem}.${extensionOf(response)}`),
     );
     let isKept = false;

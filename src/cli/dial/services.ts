@@ -140,8 +140,8 @@ export interface ListService extends EmulatedService {
   readonly baseUrl: string;
   readonly client: Client;
   readonly live: LiveCallFunctions;
-  /** Fetches a recording by its URL. */
-  readonly recording: (url: string) => Promise<Response>;
+  /** Fetches a recording by its URL, until a signal aborts. */
+  readonly recording: (url: string, signal: AbortSignal) => Promise<Response>;
   /** Makes a call continue at a URL, where the carrier finds out during the flow that a machine has answered. */
   readonly redirect: ((call: RedirectedCall, flow_url: string) => Promise<void>) | undefined;
 }
@@ -158,7 +158,7 @@ const listServiceOf = (
     ...{ service, apiKey, baseUrl, client },
     own: ownFor(service ?? new URL(baseUrl).href),
     live: liveCallsOf(apiKey, endpoint),
-    recording: (url) => recording(url, { apiKey, ...endpoint }),
+    recording: (url, signal) => recording(url, { apiKey, ...endpoint, signal }),
     redirect: service && ((call, url) => redirect(call, url, { ...endpoint, service, apiKey })),
   };
 };

@@ -151,6 +151,11 @@ test.each([
     twilio({ accountSid: "AC00000000000000000000000000000000" }),
     (call_sid: string) => ({ recordings: [{ call_sid, sid: "RE1", status: "completed" }] }),
   ],
+  [
+    "telnyx",
+    telnyx({ applicationId: "1", accountSid: "acc_1" }),
+    (call_sid: string) => ({ recordings: [{ call_sid, sid: "1", media_url: `${baseUrl}/RE1` }] }),
+  ],
 ])("%s: another call's recording is none of this one", async (_, service, listOf) => {
   const found = (of: string) => {
     const { options } = answering((url) =>

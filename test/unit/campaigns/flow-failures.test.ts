@@ -37,6 +37,10 @@ const services = {
 
 type Name = keyof typeof services;
 
+const get = (): never => {
+  throw new Error("no name");
+};
+
 /** Answers the call of a POST by a flow of the application's own, and ends it as the service does: as completed. */
 const answered = async (
   { posts, tell, campaign }: Stage,
@@ -69,6 +73,17 @@ describe.each(Object.keys(services).map((name) => name as Name))("a flow with %s
       state: "paused",
       reason: "the flow of 20 calls in a row failed: flowHandler failed: RangeError",
     });
+  });
+
+  it.each([
+    ["whose name can't be read", () => Object.defineProperty(new Error("x"), "name", { get })],
+    ["whose name is no text", () => Object.assign(new Error("x"), { name: Object.create(null) })],
+  ])("that throws an error %s ends its contact as flow_error", async (_, thrown) => {
+    const stage = await stageOf();
+    await stage.campaign.add(people(1));
+    await stage.play();
+    await answered(stage, 0, name, { onAnswer: () => Promise.reject(thrown()) });
+    expect(stage.campaign.progress()).toMatchObject({ flow_error: 1 });
   });
 
   it("that works is completed", async () => {

@@ -28,6 +28,7 @@ const stage = (answer: (url: string) => Response | Promise<Response> = () => wav
   const folder = mkdtempSync(join(tmpdir(), "recordings-"));
   folders.push(folder);
   const fetched: string[] = [];
+  const signals: AbortSignal[] = [];
   const reported: string[] = [];
   const people = { isErased: false, problems: [] as Error[] };
   const recordings = new RecordingFolder({
@@ -42,8 +43,9 @@ const stage = (answer: (url: string) => Response | Promise<Response> = () => wav
           : { to_number: "+12025550100", id: undefined, variables: {}, attempt: 1 };
       },
     }),
-    fetch: async (url) => {
+    fetch: async (url, { signal }) => {
       fetched.push(url);
+      signals.push(signal);
       return answer(url);
     },
     commandFor: ({ call_id }, file) => `fetch ${call_id} ${file.startsWith(folder)}`,
@@ -54,7 +56,7 @@ const stage = (answer: (url: string) => Response | Promise<Response> = () => wav
     context: { campaign, contact, attempt: 2, to_number: "+12025550100" },
   });
   const done = () => recordings.complete(AbortSignal.abort());
-  return { folder, fetched, reported, recordings, people, made, done };
+  return { folder, fetched, signals, reported, recordings, people, made, done };
 };
 
 const never = "0123456789abcdef";
@@ -325,6 +327,33 @@ test("recordings that calls have made are waited for", async () => {
   recordings.keep(made("RE1", "why"));
   await complete;
   expect(recordings.saved).toBe(1);
+});
+
+test("one that comes twice is counted once, and not as failed once it is kept", async () => {
+  let works = false;
+  const { recordings, made, done } = stage(() => {
+    if (!works) throw new ServiceException("HTTP 403", { code: 403 });
+    return wav();
+  });
+  for (let times = 0; times < 2; times++) {
+    recordings.keep(made("RE1", "why"));
+    await done();
+  }
+  expect([recordings.failed, recordings.commands.length]).toEqual([1, 1]);
+  works = true;
+  recordings.keep(made("RE1", "why"));
+  await done();
+  expect([recordings.saved, recordings.failed, recordings.commands]).toEqual([1, 0, []]);
+});
+
+test("each fetch has an hour, so a body that never ends is given up", async () => {
+  const hour = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(hour.signal);
+  const { signals, recordings, made, done } = stage();
+  recordings.keep(made("RE1", "why"));
+  await done();
+  expect([timeout.mock.calls, signals]).toEqual([[[3_600_000]], [hour.signal]]);
+  timeout.mockRestore();
 });
 
 test("those that were waited for and did not come are counted", async () => {
