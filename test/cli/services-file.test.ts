@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, onTestFinished, test } from "vitest";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import { carriers } from "../carriers/carriers.ts";
 import { startEmulator } from "../carriers/stage.ts";
@@ -347,6 +347,10 @@ describe("the calls of a list over two services", () => {
       ],
       { ringDuration: 600_000, clock: "real", speed: 0.02 },
     );
+    // Once the command is over nobody takes notifications: they would be tried again for hours at this speed.
+    onTestFinished(() => {
+      for (const emulator of emulators) emulator.reset();
+    });
     const list = folderOf(services, 4);
     const running = begin(list.dial(...list.listen), env);
     await expect
