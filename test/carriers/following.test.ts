@@ -3,7 +3,16 @@ import type { SocketConstructor } from "../../src/emulator/options.ts";
 import { dial, hangup, play, stream } from "../../src/flows/actions.ts";
 import type { Dialed } from "../../src/flows/dialed.ts";
 import { gather, say } from "../../src/flows/say.ts";
-import { converse, key, type Program, services, spokenIn } from "./conversations.ts";
+import { read } from "../docs/sources.ts";
+import {
+  converse,
+  key,
+  type Program,
+  type Setting,
+  services,
+  spokenIn,
+  type Talking,
+} from "./conversations.ts";
 
 const media = "https://app.test/hello.wav";
 
@@ -183,5 +192,138 @@ describe.each(services)("$name: next", (service) => {
     };
     await converse(service, program, [], { isMachine: true });
     expect(given).toEqual(["left"]);
+  });
+});
+
+/** The table of docs/flows.md, "What follows": by its first cell, what it says of each service. */
+const table = (): ReadonlyMap<string, Readonly<Record<string, string>>> => {
+  const [, part = ""] = read("docs/flows.md").split("\n## What follows\n");
+  const [section = ""] = part.split("\n## ");
+  const [, , ...rows] = section.split("\n").filter((line) => line.startsWith("|"));
+  return new Map(
+    rows.map((row) => {
+      const [what = "", own = "", twilio = "", telnyx = "", vonage = ""] = row
+        .split("|")
+        .slice(1)
+        .map((cell) => cell.trim());
+      return [what, { own, twilio, telnyx, vonage }];
+    }),
+  );
+};
+
+type First = ReturnType<Program<"after">["onAnswer"]>;
+
+/** A call that begins with `first`: what the step `after` got, the audio files that were played, and the errors. */
+const following = async (service: Talking, first: First, setting: Setting = {}) => {
+  const got: (Dialed | undefined)[] = [];
+  const program: Program<"after"> = {
+    onAnswer: () => first,
+    steps: {
+      after: ({ dialed }) => {
+        got.push(dialed);
+        return hangup();
+      },
+    },
+  };
+  const { call, onError } = await converse(service, program, [], setting);
+  const plays = call.history.filter(
+    (entry) =>
+      (entry.type === "action" && entry.action.action === "play") ||
+      (entry.type === "verb" && (entry.verb === "Play" || entry.verb === "stream")),
+  );
+  return { got, plays, errors: onError.mock.calls.map(([{ message }]) => String(message)) };
+};
+
+type Found = Awaited<ReturnType<typeof following>>;
+
+/** How the cell of a service begins for what works there, or by what the service announces, or not at all. */
+const announcedOr = async (
+  service: Talking,
+  first: First,
+  works: (found: Found) => boolean,
+  setting: Setting = {},
+): Promise<string> => {
+  if (!works(await following(service, first, setting))) return "no";
+  if (service.name !== "own") return "yes";
+  const basic = await following(service, first, { ...setting, actions: "basic" });
+  if (works(basic)) return "yes";
+  expect(basic.errors).toEqual([expect.stringMatching(/this service has not announced dialed$/)]);
+  return "if the service";
+};
+
+const sockets = { WebSocket: ClosedSocket as unknown as SocketConstructor };
+const reached = ({ got }: Found) => got.length === 1;
+
+/** By the first cell of a row: how its cell for a service begins, as a call shows it. */
+const observed: Readonly<Record<string, (service: Talking) => Promise<string>>> = {
+  "`next` of `play`, `stream`": async (service) => {
+    const played = await announcedOr(service, play(media, { next: "after" }), reached);
+    const socket = stream("wss://app.test/media", { next: "after" });
+    expect(await announcedOr(service, socket, reached, sockets)).toBe(played);
+    return played;
+  },
+  "`next` of `dial`, with `dialed`": (service) =>
+    announcedOr(service, dial(second.busy, { next: "after" }), ({ got: [dialed] }) => !!dialed),
+  '`dialed.reason` `"normal"`, `"busy"`, `"no_answer"`': async (service) => {
+    const reasons = [];
+    for (const to of [second.completed, second.busy, second.no_answer]) {
+      const { got } = await following(service, dial(to, { next: "after" }));
+      reasons.push(got[0]?.reason);
+    }
+    return reasons.join() === "normal,busy,no_answer" ? "yes" : "no";
+  },
+  "a callee who declines": async (service) => {
+    const { got } = await following(service, dial("+12025550103", { next: "after" }));
+    return `\`"${got[0]?.reason}"\``;
+  },
+  "`dialed.duration`": async (service) => {
+    const { got } = await following(service, dial(second.completed, { next: "after" }));
+    if (got[0]?.duration === undefined) return "no";
+    // The emulated Telnyx always sends it.
+    return service.name === "telnyx" ? "if `DialCallDuration` is there" : "yes";
+  },
+  "`on_busy` and the like: `play` without `next`, `hangup`": async (service) => {
+    const silent = ({ plays, errors }: Found) => plays.length + errors.length === 0;
+    const heard = ({ plays, errors }: Found) => plays.length === 1 && errors.length === 0;
+    const branches = { on_busy: hangup(), on_no_answer: play(media), on_failure: play(media) };
+    const played = await announcedOr(service, dial(second.no_answer, branches), heard);
+    expect(await announcedOr(service, dial(second.unreachable, branches), heard)).toBe(played);
+    expect(await announcedOr(service, dial(second.busy, branches), silent)).toBe(played);
+    return played;
+  },
+  "`on_busy` and the like: another action, a step": async (service) => {
+    const step = dial(second.busy, { on_busy: "after" });
+    const action = dial(second.busy, { on_busy: play(media, { next: "after" }) });
+    const cell = await announcedOr(service, step, reached);
+    expect(await announcedOr(service, action, reached)).toBe(cell);
+    // Beside a flow_url the own interface refuses it, too.
+    const beside = { ...step, flow_url: "https://app.test/mine" };
+    const { got, errors } = await following(service, beside);
+    const refused = ["on_busy must be a play or a hangup beside flow_url"];
+    expect([got.length, errors]).toEqual(service.name === "own" ? [0, refused] : [1, []]);
+    return cell;
+  },
+  "what came of a `stream`": async (service) => {
+    const first = stream("wss://app.test/media", { next: "after" });
+    const { got } = await following(service, first, sockets);
+    expect(got).toHaveLength(1);
+    return got[0] === undefined ? "no" : "yes";
+  },
+};
+
+describe("docs/flows.md, What follows: each cell of the table is what a call shows", () => {
+  const rows = table();
+
+  test("each row has its calls here", () => {
+    expect([...rows.keys()]).toEqual(Object.keys(observed));
+  });
+
+  test.each(
+    Object.entries(observed).flatMap(([what, observe]) =>
+      services.map((service) => ({ what, observe, service, name: service.name })),
+    ),
+  )("$what, $name", async ({ what, observe, service, name }) => {
+    const cell = await observe(service);
+    expect(rows.get(what)?.[name]).toMatch(new RegExp(`^${cell}(?!\\w)`));
   });
 });

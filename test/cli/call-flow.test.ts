@@ -1,10 +1,12 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { twilio } from "../../src/carriers/twilio/index.ts";
 import { startEmulator } from "../carriers/stage.ts";
 import { begin, invoke, outdial, startWithInput } from "./cli.ts";
+import { json, serve } from "./service.ts";
 
 const from = "+12025550199";
 const callback = "https://app.test/status";
@@ -178,6 +180,49 @@ describe("outdial call --wait", () => {
     const { code, stderr } = await running.ended;
     expect(stderr).toMatch(/interrupted \(the call was placed; its end is not known\)\n$/);
     expect(code).toBe(5);
+  });
+
+  /** A service that answers in this way, and `call --wait` of it. */
+  const startAt = async (answer: (response: ServerResponse) => void) => {
+    const { url, seen, close } = await serve(answer);
+    onTestFinished(close);
+    const args = ["call", "--from", from, "--to", "+12025550100", "--callback", callback];
+    const env = { OUTDIAL_API_KEY: "key", OUTDIAL_BASE_URL: url };
+    const running = begin([...args, "--say", "Hello.", "--wait"], env);
+    /** The requests, none of which reads a call. */
+    const requests = () => seen.map(({ method, url: path }) => `${method} ${path}`);
+    return { ...running, requests };
+  };
+  const one = ["POST /api/v1/calls/initiate"];
+
+  it.each([
+    [
+      "nobody was called",
+      1,
+      json(403, { detail: "Invalid API Key." }),
+      /\(no call was placed\)\n$/,
+    ],
+    [
+      "a call may have been placed",
+      3,
+      (response: ServerResponse) => void response.socket?.destroy(),
+      /\(a call may have been placed/,
+    ],
+  ])("when %s: exits %d and waits for nothing", async (_, exit, answer, line) => {
+    const { ended, requests } = await startAt(answer);
+    const { code, stdout, stderr } = await ended;
+    expect(stderr).toMatch(line);
+    expect([code, stdout, requests()]).toEqual([exit, "", one]);
+  });
+
+  it("exits 3 when it is interrupted before the service has answered", async () => {
+    const arrived = Promise.withResolvers<void>();
+    const { ended, kill, requests } = await startAt(() => arrived.resolve());
+    await arrived.promise;
+    kill("SIGINT");
+    const { code, stdout, stderr } = await ended;
+    expect(stderr).toMatch(/interrupted \(a call may have been placed/);
+    expect([code, stdout, requests()]).toEqual([3, "", one]);
   });
 
   it.each([

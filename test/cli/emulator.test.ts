@@ -459,6 +459,34 @@ export default {
     expect(stderr).toContain("--script cannot be read");
   });
 
+  it("is answered and pressed by --callees, in their shares, the same with each --seed", async () => {
+    const callees = ["--callees", "busy=50%,press=1:50%", "--seed", "7"];
+    // The longest time for an answer, so that a slow machine is no silence.
+    const patient = script("Thanks.").replace("digits: 1,", "digits: 1, timeout_ms: 10_000,");
+    const flow = ["--speed", "50", "--script", scriptFile(patient)];
+    const numbers = Array.from({ length: 12 }, (_, at) => `+1202556${1_000 + at}`);
+    const placeAll = async () => {
+      const emulator = await emulateHere(...flow, ...callees);
+      const placed = await Promise.all(numbers.map((number) => place(emulator, number)));
+      for (const response of placed) {
+        const { data } = await response.json();
+        const end = `${data.id.slice(-6)}  notified +call\\.(completed|failed), delivered`;
+        await emulator.says(new RegExp(end));
+      }
+      const { stdout } = await interrupt(emulator);
+      const count = (what: RegExp) => stdout.match(what)?.length ?? 0;
+      // Whoever answers presses 1, and is thanked by the step that it leads to.
+      const pressed = count(/key +1 pressed$/gm);
+      const busy = count(/failed +busy/g);
+      const performed = [count(/gather/g), count(/ {2}say /g)];
+      expect([pressed + busy, ...performed]).toEqual([12, pressed, pressed]);
+      expect(stdout).toContain(`\n12 calls: ${pressed} completed, ${busy} failed (${busy} busy);`);
+      expect(Math.min(pressed, busy)).toBeGreaterThan(0);
+      return pressed;
+    };
+    expect(await placeAll()).toBe(await placeAll());
+  });
+
   it("answers in the form of the carrier that is emulated", async () => {
     const emulator = begin([
       ...["emulator", "--port", "0", "--speed", "50", "--service", "twilio"],

@@ -37,15 +37,23 @@ test("the sizes in the pages are those of size-limit", async () => {
   const measured: readonly { readonly name: string; readonly size: number }[] = JSON.parse(
     (await sizes).stdout,
   );
-  const sizeOf = (name: string): string => {
-    const { size = Number.NaN } = measured.find((each) => each.name === name) ?? {};
-    return `${(size / 1000).toFixed(1)} kB`;
-  };
+  const bytesOf = (name: string): number =>
+    measured.find((each) => each.name === name)?.size ?? Number.NaN;
+  const inKilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
+  const sizeOf = (name: string): string => inKilobytes(bytesOf(name));
   const ky = sizeOf("calls, with ky and valibot inside");
   const straight = sizeOf("calls straight on fetch, with valibot inside");
   const withCarrier = (carrier: string) => sizeOf(`calls straight on fetch with ${carrier}Calls`);
+  const client = inKilobytes(
+    bytesOf("get of outdial/calls with Client of outdial/fetch") -
+      bytesOf("get of outdial/calls, without ky"),
+  );
   for (const [page, text] of [
     ["docs/entries.md", `| \`calls\` in a bundle, compressed | ${ky} | ${straight} |`],
+    [
+      "docs/entries.md",
+      `\`Client\` of \`outdial/fetch\` beside \`get\` adds ${client} to a bundle`,
+    ],
     ["docs/costs.md", `is ${straight} compressed, and of \`outdial\` ${ky}`],
     ["docs/twilio.md", `\`twilioCalls\` are ${withCarrier("twilio")}, minified`],
     ["docs/vonage.md", `\`vonageCalls\` are ${withCarrier("vonage")}, minified`],
