@@ -3,6 +3,7 @@ import type { Service } from "outdial";
 import {
   greetingEnded,
   leaveVoicemail,
+  type MediaClock,
   pressKeys,
   type Tool,
   tones,
@@ -172,10 +173,16 @@ const flowUrl = "https://app.test/flow";
 const [older, newer] = ["an older secret of sixteen", "a newer secret of sixteen"];
 
 /** Somebody who asks for a person, and whom the model connects once it has said so. */
-const transferOn = ({ service }: Line, name: ProtocolName, transfer: Tool) =>
+const transferOn = (
+  { service }: Line,
+  name: ProtocolName,
+  transfer: Tool,
+  onTime: (time: MediaClock) => void = () => {},
+) =>
   talkInTime({
     name,
     service,
+    onSession: (_, time) => onTime(time),
     tools: { transfer },
     answers: [900],
     calls: { 0: { name: "transfer", args: { target: "billing" } } },
@@ -231,17 +238,25 @@ const transferByRedirect: Call = async (line, name) => {
     dangerouslyAllowBrowser: true,
   };
   const urls = new Map<string, string>();
+  let time: MediaClock | undefined;
+  const redirectTo = async (call_id: string, action: Dial): Promise<void> => {
+    const url = await actionUrl(flowUrl, { secret: older, call_id, action, service });
+    urls.set(call_id, url);
+    await redirect({ id: call_id, ...numbers }, url, options);
+  };
+  // Signing takes real time, in which simulated time must not pass.
   const transfer = transferTo(
     { billing: target },
     {
-      redirect: async ({ call_id }, action) => {
-        const url = await actionUrl(flowUrl, { secret: older, call_id, action, service });
-        urls.set(call_id, url);
-        await redirect({ id: call_id, ...numbers }, url, options);
+      redirect: ({ call_id }, action) => {
+        const work = redirectTo(call_id, action);
+        return time?.hold(work) ?? work;
       },
     },
   );
-  const talk = await transferOn(line, name, transfer);
+  const talk = await transferOn(line, name, transfer, (own) => {
+    time = own;
+  });
   assert.equal(heardOf(talk, levelOf(0)).ms, 900);
   const [[call_id = "", url = ""] = []] = urls;
   if (noRedirect) {
