@@ -259,6 +259,7 @@ export const flowHandler = <const Name extends string = never>(
   };
   const work: Parameters<typeof handlerOf>[0]["work"] = async (request, { accept, report }) => {
     let known: FlowCall | undefined;
+    let isRecording = false;
     try {
       return await withinTime(flowTimeout, async (waiting) => {
         const { body, token } = await verified(request, verification, waiting);
@@ -266,7 +267,11 @@ export const flowHandler = <const Name extends string = never>(
         const kept = token && isSealed(token) ? await stateIn(token, secretsOf(secret)) : undefined;
         if (kept?.recording) {
           const event = messageIn(body, fieldsOf, service?.application.decodeEvent);
-          return await recorded(event, { kept, accept, waiting });
+          const acceptRecording: typeof accept = (call_id) => {
+            accept(call_id);
+            isRecording = true;
+          };
+          return await recorded(event, { kept, accept: acceptRecording, waiting });
         }
         const received = messageIn(body, requestIn, decode);
         const boundTo = ({ account_id, call_id }: FlowRequest) =>
@@ -302,6 +307,11 @@ export const flowHandler = <const Name extends string = never>(
         return respond(() => decideTurn(turn), input);
       });
     } catch (error) {
+      // No flow waits for a recording, which may be sent again.
+      if (isRecording) {
+        report(error);
+        return new Response(null, { status: 503 });
+      }
       if (campaign && known) await noteFailure(campaign, serviceName, known, error).catch(report);
       throw error;
     }

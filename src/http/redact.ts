@@ -1,3 +1,5 @@
+import { withoutThrowing } from "../lib/check.ts";
+
 /** Removes the secrets of one call from what a service or a platform answers. */
 export interface Redaction {
   /**
@@ -21,16 +23,26 @@ const longestKey = 256;
 /** A piece of such a key. */
 const pieceLength = 24;
 
-/** One character of a text: percent-encoded, escaped as in JSON, HTML or XML, or as it is. */
-const spelled = /%([\da-f]{2})|\\u([\da-f]{4})|(&#?\w+;)|\\?([\s\S])/gi;
+/**
+ * One character of a text: percent-encoded as the bytes of its UTF-8, or as one byte, escaped as in JSON, HTML or XML, or as it
+ * is.
+ */
+const spelled =
+  /((?:%[cd][\da-f]|%e[\da-f]%[89ab][\da-f])%[89ab][\da-f])|%([\da-f]{2})|\\u([\da-f]{4})|(&#?\w+;)|\\?([\s\S])/gi;
 
 /** What stands for a character of HTML or XML that is escaped: letters and digits are not. */
 const entity = "\0";
 
 /** One character for each that is spelled. */
 const decoded = (text: string): string =>
-  text.replace(spelled, (_, percent?: string, json?: string, escaped?: string, same?: string) =>
-    escaped ? entity : (same ?? String.fromCharCode(Number(`0x${percent ?? json}`))),
+  text.replace(
+    spelled,
+    (_, bytes?: string, percent?: string, json?: string, escaped?: string, same?: string) => {
+      // Bytes that are no UTF-8 are no character.
+      if (bytes) return withoutThrowing(() => decodeURIComponent(bytes)) ?? entity;
+      if (escaped) return entity;
+      return same ?? String.fromCharCode(Number(`0x${percent ?? json}`));
+    },
   );
 
 /** The pattern of a text, decoded: a form has `+` for a space. */

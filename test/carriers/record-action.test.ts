@@ -104,6 +104,21 @@ describe.each(services)("$name: an answer in words", (service) => {
   });
 });
 
+describe.each(services.filter(({ name }) => name !== "own"))(
+  "$name: a recording that the application could not keep",
+  (service) => {
+    test("is answered 503, as the carrier may send it again", async () => {
+      const failure = new Error("the database is away");
+      const onRecording = () => Promise.reject(failure);
+      const { call, onError } = await converse(service, { ...why(), onRecording }, tells, {
+        context,
+      });
+      expect(call.history).toContainEqual(expect.objectContaining({ status: 503 }));
+      expect(onError).toHaveBeenCalledWith(failure, expect.anything(), call.id);
+    });
+  },
+);
+
 describe("a document", () => {
   const url = "https://app.test/2?a=1&b=2";
   const recordings = "https://app.test/recordings?x=1&y=2";

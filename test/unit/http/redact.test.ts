@@ -217,3 +217,22 @@ describe("a key that is too long for a pattern", () => {
     expect(holdsKey(pem, "https://voice.test/api/v1")).toBe(false);
   });
 });
+
+test.each([
+  ["a text in Cyrillic", "Ваш пароль", encodeURIComponent],
+  [
+    "a text in a form",
+    "Ваш пароль",
+    (text: string) => `${new URLSearchParams([["", text]])}`.slice(1),
+  ],
+  ["Arabic digits", "٤٠٢٩١٣", encodeURIComponent],
+  ["Japanese", "予約の確認", (text: string) => encodeURIComponent(text).toLowerCase()],
+  ["the path of a URL", "https://media.example/Мария-Петрова/x.mp3", encodeURI],
+])("%s is shown by no spelling in percents", (_, text, spell) => {
+  const { redact } = redactor([], [text]);
+  expect(redact(`cannot fetch ${spell(text)} now`)).toBe("cannot fetch *** now");
+});
+
+test("bytes that are no UTF-8 are shown as they are", () => {
+  expect(redactor([], ["Ваш"]).redact("%ed%a0%80 %c1%81")).toBe("%ed%a0%80 %c1%81");
+});
